@@ -1,0 +1,134 @@
+// grid.h - a sparse grid of blocks, for groups and terrain alike.
+//
+// Layer: grid. Cells are stored in bricks of 8 x 8 x 8, found through a hash of the brick's
+// coordinates. A brick keeps occupancy apart from block ids, one 64-bit word for each layer:
+//
+//     word y of `solid`, bit x + 8 z          z
+//     bit 0 = (x 0, z 0), bit 7 = (x 7, z 0)  | 56 .. 63
+//     bit 8 = (x 0, z 1)                      |  :     :
+//                                             +--0 ..  7-> x
+//
+// so that "is there anything above" is one shift-free AND and a flood fill moves 64 cells at a time.
+// Dense arrays were rejected (a build in a large world is sparse), octrees too (an edit touches a path of
+// nodes). Determinism: bricks() is in brick order (y, z, x), never in hash order. Not thread-safe for
+// writing; reading from several threads is safe. Tests: tests/grid/grid_test.cpp
+#pragma once
+
+#include "talus/blocks.h"
+#include "talus/math.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace talus {
+
+constexpr int kBrickEdge = 8;
+
+struct Brick {
+    Cell coord;                   ///< in bricks: holds cells [8 coord, 8 coord + 7]
+    std::uint32_t count = 0;      ///< cells that are not air
+    std::uint64_t any[8] = {};    ///< not air
+    std::uint64_t solid[8] = {};  ///< has collision
+    std::uint64_t full[8] = {};   ///< solid, full cube, not soft
+    BlockId ids[512] = {};        ///< index x + 8 z + 64 y
+
+    Cell origin() const { return {coord.x * 8, coord.y * 8, coord.z * 8}; }
+};
+
+/// Floor division by 8 and the rest.
+constexpr Cell brick_of(Cell c) { return {c.x >> 3, c.y >> 3, c.z >> 3}; }
+constexpr int index_in_brick(Cell c) { return (c.x & 7) + 8 * (c.z & 7) + 64 * (c.y & 7); }
+constexpr Cell cell_in_brick(const Brick& brick, int index) {
+    return {brick.coord.x * 8 + (index & 7), brick.coord.y * 8 + (index >> 6),
+            brick.coord.z * 8 + ((index >> 3) & 7)};
+}
+constexpr bool bit_at(const std::uint64_t (&layers)[8], int index) {
+    return (layers[index >> 6] >> (index & 63)) & 1;
+}
+
+class Grid {
+ public:
+    /// `table` must outlive the grid and hold every id that is set.
+    explicit Grid(const BlockTable& table) : table_(&table) {}
+    Grid(const Grid& other);
+    Grid& operator=(const Grid& other);
+    Grid(Grid&&) noexcept = default;
+    Grid& operator=(Grid&&) noexcept = default;
+
+    const BlockTable& table() const { return *table_; }
+
+    BlockId get(Cell cell) const;
+    bool has(Cell cell) const { return get(cell) != kAir; }
+    bool is_solid(Cell cell) const;
+    /// Solid, a full cube and not soft.
+    bool is_full(Cell cell) const;
+    const BlockType& type_at(Cell cell) const { return (*table_)[get(cell)]; }
+
+    /// @return what was there before. Pre (assert): id is in the table.
+    BlockId set(Cell cell, BlockId id);
+    BlockId clear(Cell cell) { return set(cell, kAir); }
+
+    std::size_t block_count() const { return blocks_; }
+    std::size_t solid_count() const { return solids_; }
+    bool empty() const { return blocks_ == 0; }
+    /// The tightest box around everything that is not air; empty box when empty. O(bricks).
+    CellBox bounds() const;
+    /// Grows by one with each change: a cheap test whether a copy is still true.
+    std::uint64_t version() const { return version_; }
+
+    /// Bricks that hold anything, sorted by (y, z, x) of their coordinates.
+    std::span<const Brick* const> bricks() const;
+    /// @return nullptr when no cell of that brick holds anything
+    const Brick* find_brick(Cell brick_coord) const;
+
+    /// f(cell, id) for every block, bricks in order, then y, z, x inside.
+    template <class F>
+    void for_each(F&& f) const {
+        for (const Brick* brick : bricks())
+            for (int y = 0; y < 8; y++)
+                for (std::uint64_t bits = brick->any[y]; bits; bits &= bits - 1) {
+                    const int i = 64 * y + __builtin_ctzll(bits);
+                    f(cell_in_brick(*brick, i), brick->ids[i]);
+                }
+    }
+
+ private:
+    struct Slot {
+        Cell coord;
+        std::int32_t brick = -1;  // -1 free, -2 removed
+    };
+    std::int32_t find_index(Cell brick_coord) const;
+    void insert_slot(Cell brick_coord, std::int32_t index);
+    void rehash(std::size_t slots);
+    Brick& brick_for_write(Cell brick_coord);
+    void drop_brick(Cell brick_coord);
+
+    const BlockTable* table_;
+    std::vector<std::unique_ptr<Brick>> store_;  // null where dropped
+    std::vector<std::int32_t> free_;
+    std::vector<Slot> slots_;  // open addressing, a power of two
+    std::size_t used_slots_ = 0;
+    std::size_t blocks_ = 0, solids_ = 0;
+    std::uint64_t version_ = 0;
+    mutable std::vector<const Brick*> sorted_;
+    mutable bool sorted_valid_ = true;
+};
+
+/// Where a ray first meets a block.
+struct RayHit {
+    Cell cell;
+    Cell normal;         ///< face entered: one of the six axis directions; zero when the ray starts inside
+    float distance = 0;  ///< along the (unit) direction, metres
+};
+
+/// Walks the cells along a ray and tests the boxes of each block on the way.
+/// @param origin,direction  in the grid's frame, metres; direction of any length but zero
+/// @param cell_size  metres
+/// @param solids_only  pass through non-solid blocks
+std::optional<RayHit> cast_ray(const Grid& grid, float cell_size, DVec3 origin, Vec3 direction,
+                               float max_distance, bool solids_only = false);
+
+}  // namespace talus

@@ -1,0 +1,225 @@
+// space.h - rigid bodies made of boxes and blocks: the physics world.
+//
+// Layer: dynamics. SI units, right-handed, +Y up. World positions are double, all else float.
+// A Space is used from one thread; with a JobSystem it spreads a step over several, same bits.
+// Determinism: the same calls give the same bits for any number of threads, compiler or build.
+// Tests: tests/dynamics/
+#pragma once
+
+#include "talus/grid.h"
+#include "talus/jobs.h"
+#include "talus/math.h"
+#include "talus/terrain.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace talus {
+
+/// One box of a shape, in the body's frame, metres.
+struct ShapeBox {
+    Box box;
+    float density = -1;    ///< kg/m^3; negative: the body's
+    bool collides = true;  ///< false: only weighs (ballast)
+    float friction = -1;   ///< negative: the body's
+};
+
+/// What a body is made of: axis-aligned boxes in its frame, given one by one or taken from a grid of blocks.
+/// Boxes thinner than 0.06 m on an axis are padded to that, about their middle. Boxes that share a whole
+/// face (and density, friction) merge, so that nothing catches on inner seams. Immutable and cheap to copy.
+class BodyShape {
+ public:
+    BodyShape();  ///< empty
+    explicit BodyShape(std::span<const ShapeBox> boxes);
+    static BodyShape unit_cube();  ///< [-0.5, 0.5]^3
+    static BodyShape box(Vec3 half_extents);
+    /// The solids of a grid; frame = the grid's, so cell (0,0,0) is [0, cell_size]^3. Mass comes from every
+    /// block.
+    static BodyShape from_grid(const Grid& grid, float cell_size);
+
+    bool is_empty() const;
+    std::size_t box_count() const;
+    std::span<const ShapeBox> boxes() const;
+    double volume() const;  ///< of all boxes, m^3
+    double mass(float default_density) const;
+
+    struct Data;
+    const std::shared_ptr<const Data>& data() const { return data_; }
+
+ private:
+    std::shared_ptr<const Data> data_;
+};
+
+/// Built-in layers; 4 to 15 are the user's (Space::set_layers_collide).
+enum class Layer : std::uint8_t { terrain = 0, soft_terrain = 1, bodies = 2, falling_through_soft = 3 };
+
+enum class MotionType : std::uint8_t { dynamic, kinematic, fixed };
+
+struct BodySettings {
+    Pose pose;
+    Vec3 velocity;          ///< of the centre of mass, m/s
+    Vec3 spin;              ///< rad/s, world axes
+    float density = 1000;   ///< for boxes without their own, kg/m^3
+    float friction = 0.6f;  ///< for boxes without their own
+    float restitution = 0.15f;
+    float linear_damping = 0;  ///< share of the velocity lost a second
+    float angular_damping = 0;
+    float gravity_factor = 1;
+    Layer layer = Layer::bodies;
+    MotionType motion = MotionType::dynamic;
+    bool asleep = false;
+    bool continuous = true;  ///< swept against tunnelling when fast
+    void* owner = nullptr;
+};
+
+struct BodyId {
+    std::uint32_t index = 0, generation = 0;
+    friend constexpr bool operator==(BodyId, BodyId) = default;
+};
+
+class Space;
+
+/// A handle. After the body is destroyed every call is a no-op and reads give zero or the input unchanged;
+/// a default-made handle likewise. The handle must not outlive its Space.
+class Body {
+ public:
+    Body() = default;
+    Body(Space* space, BodyId id) : space_(space), id_(id) {}
+
+    BodyId id() const { return id_; }
+    bool exists() const;
+    Space* space() const { return space_; }
+    friend bool operator==(const Body&, const Body&) = default;
+
+    Pose pose() const;                ///< position = origin of the shape's frame
+    void set_pose(const Pose& pose);  ///< wakes
+    DVec3 center_of_mass() const;     ///< world
+    Vec3 local_center_of_mass() const;
+    DVec3 to_world(Vec3 local) const;
+    Vec3 to_local(DVec3 world) const;
+    Vec3 direction_to_world(Vec3 local) const;
+    Vec3 direction_to_local(Vec3 world) const;
+
+    Vec3 velocity() const;  ///< of the centre of mass
+    void set_velocity(Vec3 velocity);
+    Vec3 spin() const;
+    void set_spin(Vec3 spin);
+    Vec3 velocity_at(DVec3 world_point) const;
+
+    /// Last exactly one Space::step; ignored while asleep.
+    void add_force(Vec3 force);
+    void add_force_at(Vec3 force, DVec3 world_point);
+    void add_torque(Vec3 torque);
+    /// Acts at once and wakes. N s.
+    void add_impulse(Vec3 impulse);
+    void add_impulse_at(Vec3 impulse, DVec3 world_point);
+
+    float mass() const;
+    SymMat3 inertia() const;  ///< about the centre of mass, body axes
+    DBox bounds() const;      ///< world
+    float friction() const;
+    void set_friction(float friction);  ///< of boxes without their own
+    float restitution() const;
+    void set_restitution(float restitution);
+    float gravity_factor() const;
+    void set_gravity_factor(float factor);
+    Layer layer() const;
+    void set_layer(Layer layer);
+    MotionType motion() const;
+    void set_motion(MotionType motion);
+    void* owner() const;
+    void set_owner(void* owner);
+
+    bool is_asleep() const;
+    void activate();
+    void sleep();
+
+    const BodyShape& shape() const;
+    /// A new shape in the same frame (blocks added or removed). Velocity is kept at every point that stays:
+    /// the centre of mass gets the velocity the old body had there. Wakes this body and what touches it.
+    void set_shape(const BodyShape& shape);
+
+ private:
+    Space* space_ = nullptr;
+    BodyId id_;
+};
+
+/// Something that touched in the last step.
+struct Contact {
+    BodyId a, b;  ///< b has index 0, generation 0 for terrain
+    DVec3 point;
+    Vec3 normal;               ///< unit, from a towards b
+    float impulse = 0;         ///< along the normal over the step, N s
+    float approach_speed = 0;  ///< along the normal before the step, m/s; >= 0
+    bool began = false;        ///< the pair did not touch in the step before
+    bool with_terrain = false;
+};
+
+struct SpaceHit {
+    Body body;  ///< exists() is false for terrain
+    bool terrain = false;
+    DVec3 point;
+    Vec3 normal;
+    float distance = 0;
+};
+
+struct SpaceSettings {
+    Vec3 gravity{0, -9.81f, 0};
+    float cell_size = 1;  ///< of the terrain, metres
+    int sub_steps = 0;    ///< of one step(dt); 0 = as many as keep contacts stable
+    bool allow_sleep = true;
+    JobSystem* jobs = nullptr;
+    LogSink* log = nullptr;
+};
+
+class Space {
+ public:
+    explicit Space(const SpaceSettings& settings = {});
+    ~Space();
+    Space(const Space&) = delete;
+    Space& operator=(const Space&) = delete;
+
+    const SpaceSettings& settings() const;
+    void set_paused(bool paused);
+
+    /// Terrain blocks, read in place; null = none. The grid must outlive the space or be taken away first.
+    void set_terrain(const Grid* grid);
+    /// A flat floor: solid everywhere below y. nullopt takes it away.
+    void set_ground(std::optional<double> y, float friction = 0.6f);
+    /// Terrain cells changed: wakes what sleeps within 1.5 cells.
+    void terrain_changed(const CellBox& cells);
+
+    Body add_body(const BodyShape& shape, const BodySettings& settings);
+    void remove_body(Body body);  ///< wakes what rested on it
+    Body body(BodyId id);         ///< a handle, whether it exists or not
+    std::size_t body_count() const;
+    std::size_t awake_count() const;
+    /// Every body in the order of their ids' index.
+    void for_each_body(void (*f)(void* context, Body body), void* context);
+
+    /// One step of dt seconds (a tick): forces added since the last one act, then last no longer.
+    void step(float dt);
+
+    /// Contacts of the last step, in a fixed order.
+    std::span<const Contact> contacts() const;
+    /// Bodies that left the physics in the last step because their state was not finite: frozen at the last
+    /// good pose.
+    std::span<const BodyId> quarantined() const;
+
+    std::optional<SpaceHit> cast_ray(DVec3 origin, Vec3 direction, float max_distance,
+                                     BodyId ignore = {}) const;
+    /// Bodies whose bounds overlap the box, in id order.
+    std::vector<Body> bodies_in(const DBox& box) const;
+
+    struct State;
+    State& state() { return *state_; }
+    const State& state() const { return *state_; }
+
+ private:
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace talus

@@ -1,0 +1,36 @@
+// terrain.h - what does not move, as physics sees it: the whole bridge to a host's world.
+//
+// Layer: grid. A host either hands over a Grid, which is read in place, or implements TerrainSource,
+// whose cells are copied into a cached Grid around the bodies (terrain/region_cache.h) and polled or told of
+// changes.
+#pragma once
+
+#include "talus/grid.h"
+#include "talus/math.h"
+
+#include <optional>
+
+namespace talus {
+
+/// The nearest point of a smooth surface.
+struct SurfacePoint {
+    float distance = 0;     ///< metres from the asked point to the surface; negative inside the ground
+    Vec3 outward{0, 1, 0};  ///< unit, out of the ground
+};
+
+class TerrainSource {
+ public:
+    virtual ~TerrainSource() = default;
+
+    /// The block at a cell, an id of the space's table. Only asked for loaded cells.
+    virtual BlockId block_at(Cell cell) const = 0;
+    /// False: the physics leaves these cells out and never causes them to load.
+    virtual bool is_loaded(const CellBox& cells) const = 0;
+    /// For smooth fields; nullopt where there is none nearer than `reach` metres.
+    virtual std::optional<SurfacePoint> surface_near(DVec3 point, float reach) const {
+        (void)point, (void)reach;
+        return std::nullopt;
+    }
+};
+
+}  // namespace talus

@@ -1,0 +1,90 @@
+#include "talus/grid.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+namespace talus {
+namespace {
+
+TEST(Grid, AgreesWithAPlainMapUnderRandomEdits) {
+    BlockTable table;
+    const BlockId stone = table.add(blockgame_stone());
+    Material torch = blockgame_stone();
+    torch.name = "torch";
+    torch.solid = false;
+    const BlockId lamp = table.add(torch);
+    Grid grid(table);
+    std::map<Cell, BlockId> plain;
+    std::mt19937 random(7);
+    for (int i = 0; i < 20000; i++) {
+        const Cell c{int(random() % 40) - 20, int(random() % 40) - 20, int(random() % 40) - 20};
+        const BlockId id = random() % 3 == 0 ? kAir : random() % 2 ? stone : lamp;
+        const auto it = plain.find(c);
+        EXPECT_EQ(grid.set(c, id), it == plain.end() ? kAir : it->second);
+        if (id == kAir)
+            plain.erase(c);
+        else
+            plain[c] = id;
+    }
+    std::size_t solids = 0;
+    CellBox box{{99, 99, 99}, {-99, -99, -99}};
+    for (const auto& [c, id] : plain) {
+        EXPECT_EQ(grid.get(c), id);
+        EXPECT_EQ(grid.is_solid(c), id == stone);
+        solids += id == stone;
+        box.min = {std::min(box.min.x, c.x), std::min(box.min.y, c.y), std::min(box.min.z, c.z)};
+        box.max = {std::max(box.max.x, c.x), std::max(box.max.y, c.y), std::max(box.max.z, c.z)};
+    }
+    EXPECT_EQ(grid.block_count(), plain.size());
+    EXPECT_EQ(grid.solid_count(), solids);
+    EXPECT_EQ(grid.bounds(), box);
+    std::map<Cell, BlockId> seen;
+    grid.for_each([&](Cell c, BlockId id) { EXPECT_TRUE(seen.emplace(c, id).second); });
+    EXPECT_EQ(seen, plain);
+    Grid copy = grid;
+    for (const auto& [c, id] : plain) copy.clear(c);
+    EXPECT_TRUE(copy.empty());
+    EXPECT_TRUE(copy.bounds().empty());
+    EXPECT_EQ(grid.block_count(), plain.size());
+}
+
+TEST(Grid, FarCellsAreDistinct) {
+    BlockTable table;
+    const BlockId stone = table.add(blockgame_stone());
+    Grid grid(table);
+    const int far[] = {-2000000000, -10000000, -1, 0, 1, 10000000, 2000000000};
+    for (int x : far)
+        for (int y : far)
+            for (int z : far) EXPECT_EQ(grid.set({x, y, z}, stone), kAir);
+    EXPECT_EQ(grid.block_count(), 343u);
+}
+
+TEST(Ray, FindsTheFaceAndThePartsOfASlab) {
+    BlockTable table;
+    const BlockId stone = table.add(blockgame_stone());
+    const Box half{{0, 0, 0}, {1, 0.5f, 1}};
+    const BlockId slab = table.add(BlockType{"slab", blockgame_stone(), BlockShape({&half, 1})});
+    Grid grid(table);
+    grid.set({5, 0, 0}, stone);
+    grid.set({3, 0, 0}, slab);
+    auto high = cast_ray(grid, 1, {0.5, 0.75, 0.5}, {2, 0, 0}, 100);
+    ASSERT_TRUE(high);
+    EXPECT_EQ(high->cell, (Cell{5, 0, 0}));
+    EXPECT_EQ(high->normal, (Cell{-1, 0, 0}));
+    EXPECT_FLOAT_EQ(high->distance, 4.5f);
+    auto low = cast_ray(grid, 1, {0.5, 0.25, 0.5}, {1, 0, 0}, 100);
+    ASSERT_TRUE(low);
+    EXPECT_EQ(low->cell, (Cell{3, 0, 0}));
+    EXPECT_FALSE(cast_ray(grid, 1, {0.5, 0.75, 0.5}, {1, 0, 0}, 4.4f));
+    EXPECT_FALSE(cast_ray(grid, 1, {0.5, 1.75, 0.5}, {1, 0, 0}, 100));
+    // Half-metre cells: the same place is twice as many cells away.
+    auto fine = cast_ray(grid, 0.5f, {0.25, 0.375, 0.25}, {1, 0, 0}, 100);
+    ASSERT_TRUE(fine);
+    EXPECT_EQ(fine->cell, (Cell{5, 0, 0}));
+    EXPECT_FLOAT_EQ(fine->distance, 2.25f);
+}
+
+}  // namespace
+}  // namespace talus
