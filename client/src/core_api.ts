@@ -59,6 +59,13 @@ export interface Effect {
   color: number; // 0xRRGGBB of the block, 0 when none
 }
 
+/** Words of the server for this page alone: an upload that stands, or why it was refused. */
+export interface Notice {
+  error: boolean;
+  text: string;
+}
+
+/** Once per frame: poses(now) first (it moves playback on), then take...Changes(), which are of the same moment. */
 export interface Core {
   /** Forgets everything: a new connection starts. */
   reset(): void;
@@ -67,6 +74,7 @@ export interface Core {
   takeChunkChanges(): MeshChange[];
   takeGroupChanges(): MeshChange[];
   takeEffects(): Effect[];
+  takeNotices(): Notice[];
   /** Poses at `nowSeconds`, played back a little behind the newest snapshot so that motion between 20 Hz snapshots is smooth. */
   poses(nowSeconds: number): Poses;
   /** First block along a ray, through every group's own grid. Direction need not be unit. */
