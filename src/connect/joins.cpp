@@ -1,0 +1,300 @@
+#include "connect/joins.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace talus {
+
+namespace {
+
+Joins::Diagonal ordered(Cell a, Cell b) { return a < b ? Joins::Diagonal{a, b} : Joins::Diagonal{b, a}; }
+
+int axes_apart(Cell a, Cell b) { return (a.x != b.x) + (a.y != b.y) + (a.z != b.z); }
+
+/// The two cells that share a face with both ends of an edge diagonal.
+std::pair<Cell, Cell> bridges(Cell a, Cell b) {
+    if (a.x == b.x) return {{a.x, a.y, b.z}, {a.x, b.y, a.z}};
+    if (a.y == b.y) return {{a.x, a.y, b.z}, {b.x, a.y, a.z}};
+    return {{a.x, b.y, a.z}, {b.x, a.y, a.z}};
+}
+
+constexpr Cell kFaces[6] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
+
+/// f(neighbour) for each solid that holds the solid at `cell` directly.
+template <class F>
+void for_each_held(const Grid& grid, const Joins& joins, Cell cell, F&& f) {
+    for (int dy = -1; dy <= 1; dy++)
+        for (int dz = -1; dz <= 1; dz++)
+            for (int dx = -1; dx <= 1; dx++) {
+                if (!dx && !dy && !dz) continue;
+                const Cell other = cell + Cell{dx, dy, dz};
+                if (grid.is_solid(other) && joins.holds(grid, cell, other)) f(other);
+            }
+}
+
+}  // namespace
+
+void Joins::forget(Cell cell) {
+    if (cut_.empty()) return;
+    for (int i = 0; i < 6; i++)
+        for (int j = i + 1; j < 6; j++) {
+            const Cell other = cell + kFaces[i] + kFaces[j];
+            if (axes_apart(cell, other) == 2) cut_.erase(ordered(cell, other));
+        }
+}
+
+void Joins::solid_removed(const Grid& grid, Cell cell) {
+    // Diagonals that ended here are gone with the block.
+    forget(cell);
+    // Diagonals this block bridged, with no other bridge left, break.
+    for (int i = 0; i < 6; i++)
+        for (int j = i + 1; j < 6; j++) {
+            const Cell a = cell + kFaces[i], b = cell + kFaces[j];
+            if (axes_apart(a, b) != 2) continue;  // opposite faces
+            if (!grid.is_solid(a) || !grid.is_solid(b)) continue;
+            const auto [c, d] = bridges(a, b);
+            if (!grid.is_solid(c) && !grid.is_solid(d)) cut_.insert(ordered(a, b));
+        }
+}
+
+void Joins::solid_added(Cell cell) { forget(cell); }
+
+bool Joins::holds(const Grid& grid, Cell a, Cell b) const {
+    if (axes_apart(a, b) != 2) return true;
+    const auto [c, d] = bridges(a, b);
+    if (grid.is_solid(c) || grid.is_solid(d)) return true;  // through the bridge
+    return !cut_.count(ordered(a, b));
+}
+
+Joins Joins::for_part(const Grid& part) const {
+    Joins out;
+    for (const Diagonal& d : cut_)
+        if (part.is_solid(d.first) && part.is_solid(d.second)) out.cut_.insert(d);
+    return out;
+}
+
+std::optional<Cell> nearest_solid(const Grid& grid, Cell cell) {
+    if (grid.solid_count() == 0) return std::nullopt;
+    std::optional<Cell> best;
+    std::int64_t best_distance = INT64_MAX;
+    auto consider = [&](Cell c) {
+        const std::int64_t x = c.x - cell.x, y = c.y - cell.y, z = c.z - cell.z;
+        const std::int64_t d = x * x + y * y + z * z;
+        if (d < best_distance || (d == best_distance && c < *best)) {
+            best_distance = d;
+            best = c;
+        }
+    };
+    // Shells of growing edge around the cell; nothing in shell r is nearer than r.
+    constexpr int kShells = 8;
+    for (int r = 1; r <= kShells; r++) {
+        if (best && std::int64_t(r) * r > best_distance) return best;
+        for (int dy = -r; dy <= r; dy++)
+            for (int dz = -r; dz <= r; dz++) {
+                const bool inner = std::abs(dy) < r && std::abs(dz) < r;
+                for (int dx = -r; dx <= r; dx += inner ? 2 * r : 1) {
+                    const Cell c = cell + Cell{dx, dy, dz};
+                    if (grid.is_solid(c)) consider(c);
+                }
+            }
+    }
+    if (best && best_distance <= std::int64_t(kShells) * kShells) return best;
+    grid.for_each([&](Cell c, BlockId id) {
+        if (grid.table().flags(id).solid) consider(c);
+    });
+    return best;
+}
+
+namespace {
+
+/// A label for each cell of a grid, in arrays beside its bricks.
+class CellLabels {
+ public:
+    static constexpr std::uint32_t kNone = 0;
+
+    std::uint32_t& at(Cell cell) {
+        const Cell brick = brick_of(cell);
+        if (!last_ || !(last_coord_ == brick)) {
+            auto [it, fresh] = map_.try_emplace(brick);
+            if (fresh) it->second = std::make_unique<std::uint32_t[]>(512);
+            last_ = it->second.get();
+            last_coord_ = brick;
+        }
+        return last_[index_in_brick(cell)];
+    }
+
+ private:
+    struct Less {
+        bool operator()(Cell a, Cell b) const { return a < b; }
+    };
+    std::map<Cell, std::unique_ptr<std::uint32_t[]>, Less> map_;
+    std::uint32_t* last_ = nullptr;
+    Cell last_coord_;
+};
+
+/// Appends to each part the non-solids that hang on it. `label` gives the part of a solid, 0 = none of them.
+/// `near` limits the search to blocks within two cells of these, or the whole grid when null.
+void hang_non_solids(const Grid& grid, CellLabels& labels, std::vector<std::vector<Cell>>& parts) {
+    if (grid.solid_count() == grid.block_count()) return;
+    grid.for_each([&](Cell cell, BlockId id) {
+        if (grid.table().flags(id).solid) return;
+        const auto solid = nearest_solid(grid, cell);
+        if (!solid) return;
+        const std::uint32_t part = labels.at(*solid);
+        if (part != CellLabels::kNone) parts[part - 1].push_back(cell);
+    });
+}
+
+void sort_parts(const Grid& grid, std::vector<std::vector<Cell>>& parts) {
+    auto solids = [&](const std::vector<Cell>& cells) {
+        return std::count_if(cells.begin(), cells.end(), [&](Cell c) { return grid.is_solid(c); });
+    };
+    std::vector<std::pair<std::ptrdiff_t, std::vector<Cell>>> keyed;
+    for (auto& part : parts) {
+        std::sort(part.begin(), part.end());
+        const std::ptrdiff_t n = solids(part);
+        keyed.emplace_back(n, std::move(part));
+    }
+    std::sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first > b.first : a.second.front() < b.second.front();
+    });
+    for (std::size_t i = 0; i < parts.size(); i++) parts[i] = std::move(keyed[i].second);
+}
+
+}  // namespace
+
+Parts find_parts(const Grid& grid, const Joins& joins) {
+    Parts out;
+    CellLabels labels;
+    grid.for_each([&](Cell start, BlockId id) {
+        if (!grid.table().flags(id).solid) {
+            if (grid.solid_count() == 0) out.loose.push_back(start);
+            return;
+        }
+        if (labels.at(start) != CellLabels::kNone) return;
+        out.parts.emplace_back();
+        auto& part = out.parts.back();
+        const auto label = std::uint32_t(out.parts.size());
+        labels.at(start) = label;
+        part.push_back(start);
+        for (std::size_t i = 0; i < part.size(); i++) {
+            const Cell cell = part[i];
+            for_each_held(grid, joins, cell, [&](Cell other) {
+                std::uint32_t& seen = labels.at(other);
+                if (seen == CellLabels::kNone) {
+                    seen = label;
+                    part.push_back(other);
+                }
+            });
+        }
+    });
+    hang_non_solids(grid, labels, out.parts);
+    sort_parts(grid, out.parts);
+    return out;
+}
+
+std::vector<std::vector<Cell>> find_split(const Grid& grid, const Joins& joins,
+                                          std::span<const Cell> removed) {
+    // One search front from every solid next to what was removed; fronts that meet unite.
+    struct Front {
+        std::vector<Cell> cells;  // found so far; cells[next..] still to look from
+        std::size_t next = 0;
+        std::uint32_t united_with = 0;  // 0: itself
+    };
+    std::vector<Front> fronts;
+    CellLabels labels;
+    for (Cell cell : removed)
+        for (int dy = -1; dy <= 1; dy++)
+            for (int dz = -1; dz <= 1; dz++)
+                for (int dx = -1; dx <= 1; dx++) {
+                    const Cell c = cell + Cell{dx, dy, dz};
+                    if (!grid.is_solid(c) || labels.at(c) != CellLabels::kNone) continue;
+                    fronts.emplace_back().cells.push_back(c);
+                    labels.at(c) = std::uint32_t(fronts.size());
+                }
+    auto root = [&](std::uint32_t label) {
+        while (fronts[label - 1].united_with) label = fronts[label - 1].united_with;
+        return label;
+    };
+    auto unite = [&](std::uint32_t a, std::uint32_t b) {
+        Front* to = &fronts[a - 1];
+        Front* from = &fronts[b - 1];
+        // Cells already looked from stay before `next`.
+        std::vector<Cell> cells(to->cells.begin(), to->cells.begin() + std::ptrdiff_t(to->next));
+        cells.insert(cells.end(), from->cells.begin(), from->cells.begin() + std::ptrdiff_t(from->next));
+        const std::size_t next = cells.size();
+        cells.insert(cells.end(), to->cells.begin() + std::ptrdiff_t(to->next), to->cells.end());
+        cells.insert(cells.end(), from->cells.begin() + std::ptrdiff_t(from->next), from->cells.end());
+        to->cells = std::move(cells);
+        to->next = next;
+        from->cells.clear();
+        from->united_with = a;
+    };
+
+    std::vector<std::uint32_t> active;
+    for (std::uint32_t i = 1; i <= fronts.size(); i++) active.push_back(i);
+    std::vector<std::uint32_t> done;
+    auto step = [&](std::uint32_t& label) {  // looks from one cell; false when the front is exhausted
+        Front& front = fronts[label - 1];
+        if (front.next == front.cells.size()) return false;
+        const Cell cell = front.cells[front.next++];
+        for_each_held(grid, joins, cell, [&](Cell other) {
+            std::uint32_t& seen = labels.at(other);
+            if (seen == CellLabels::kNone) {
+                seen = label;
+                fronts[label - 1].cells.push_back(other);
+                return;
+            }
+            const std::uint32_t there = root(seen);
+            if (there == label) return;
+            const bool keep = fronts[label - 1].cells.size() >= fronts[there - 1].cells.size();
+            unite(keep ? label : there, keep ? there : label);
+            label = root(label);
+        });
+        return true;
+    };
+    while (active.size() > 1) {
+        std::vector<std::uint32_t> still;
+        for (std::uint32_t label : active) {
+            if (fronts[label - 1].united_with) continue;
+            if (step(label))
+                still.push_back(label);
+            else
+                done.push_back(label);
+        }
+        std::sort(still.begin(), still.end());
+        still.erase(std::unique(still.begin(), still.end()), still.end());
+        still.erase(std::remove_if(still.begin(), still.end(),
+                                   [&](auto l) { return fronts[l - 1].united_with != 0; }),
+                    still.end());
+        active.swap(still);
+    }
+    if (done.empty()) return {};
+
+    // What is neither exhausted nor explored is the rest of the group: its size is known without walking it.
+    std::size_t taken = 0, biggest = 0;
+    for (auto l : done) {
+        taken += fronts[l - 1].cells.size();
+        biggest = std::max(biggest, fronts[l - 1].cells.size());
+    }
+    const std::size_t rest = grid.solid_count() - taken;
+    if (!active.empty() && biggest >= rest) {  // the rest may not be the biggest: walk it as well
+        std::uint32_t label = active[0];
+        while (step(label)) {
+        }
+        done.push_back(label);
+        active.clear();
+    }
+    std::vector<std::vector<Cell>> parts;
+    CellLabels final_labels;
+    for (auto l : done) {
+        parts.push_back(fronts[l - 1].cells);
+        for (Cell c : parts.back()) final_labels.at(c) = std::uint32_t(parts.size());
+    }
+    hang_non_solids(grid, final_labels, parts);
+    sort_parts(grid, parts);
+    if (active.empty()) parts.erase(parts.begin());  // the biggest keeps the group
+    return parts;
+}
+
+}  // namespace talus

@@ -1,0 +1,131 @@
+#include "connect/joins.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace talus {
+namespace {
+
+struct JoinsTest : testing::Test {
+    BlockTable table;
+    Grid grid{table};
+    Joins joins;
+    BlockId stone = table.add(blockgame_stone());
+    BlockId torch = [&] {
+        Material m = blockgame_stone();
+        m.name = "torch";
+        m.solid = false;
+        return table.add(m);
+    }();
+    void put(Cell c) {
+        grid.set(c, stone);
+        joins.solid_added(c);
+    }
+    void take(Cell c) {
+        grid.clear(c);
+        joins.solid_removed(grid, c);
+    }
+    std::size_t parts() { return find_parts(grid, joins).parts.size(); }
+};
+
+TEST_F(JoinsTest, DiagonalThatNeverHadABridgeHolds) {
+    put({0, 0, 0});
+    put({1, 1, 0});
+    put({2, 2, 1});  // over a corner
+    EXPECT_EQ(parts(), 1u);
+}
+
+TEST_F(JoinsTest, BridgedDiagonalBreaksWithItsLastBridge) {
+    put({0, 0, 0});
+    put({1, 1, 0});
+    put({1, 0, 0});
+    put({0, 1, 0});
+    take({1, 0, 0});
+    EXPECT_EQ(parts(), 1u);  // the other bridge still holds both
+    take({0, 1, 0});
+    EXPECT_EQ(parts(), 2u);
+    put({0, 1, 0});
+    EXPECT_EQ(parts(), 1u);
+    take({0, 1, 0});
+    EXPECT_EQ(parts(), 2u);
+    take({1, 1, 0});
+    put({1, 1, 0});  // a new block, a new join that never had a bridge
+    EXPECT_EQ(parts(), 1u);
+}
+
+TEST_F(JoinsTest, NonSolidsHangOnTheNearestSolidAndBridgeNothing) {
+    put({0, 0, 0});
+    put({4, 0, 0});
+    grid.set({1, 0, 0}, torch);
+    grid.set({3, 0, 0}, torch);
+    grid.set({2, 0, 0}, torch);  // equally near: the lowest cell
+    const Parts p = find_parts(grid, joins);
+    ASSERT_EQ(p.parts.size(), 2u);
+    EXPECT_EQ(p.parts[0], (std::vector<Cell>{{0, 0, 0}, {1, 0, 0}, {2, 0, 0}}));
+    EXPECT_EQ(p.parts[1], (std::vector<Cell>{{3, 0, 0}, {4, 0, 0}}));
+    grid.clear({0, 0, 0});
+    grid.clear({4, 0, 0});
+    EXPECT_EQ(find_parts(grid, joins).loose.size(), 3u);
+}
+
+TEST_F(JoinsTest, SawnInTheMiddleGivesTwoHalves) {  // case 1
+    for (int x = 0; x < 5; x++)
+        for (int y = 0; y < 4; y++)
+            for (int z = 0; z < 4; z++) put({x, y, z});
+    std::vector<Cell> removed;
+    for (int y = 0; y < 4; y++)
+        for (int z = 0; z < 4; z++) {
+            take({2, y, z});
+            removed.push_back({2, y, z});
+        }
+    const Parts p = find_parts(grid, joins);
+    ASSERT_EQ(p.parts.size(), 2u);
+    EXPECT_EQ(p.parts[0].size(), 32u);
+    EXPECT_EQ(p.parts[1].size(), 32u);
+    const auto off = find_split(grid, joins, removed);
+    ASSERT_EQ(off.size(), 1u);
+    EXPECT_EQ(off[0], p.parts[1]);
+}
+
+// The search from the wound must find the same parts as a look at the whole grid.
+TEST_F(JoinsTest, SplitSearchAgreesWithTheWholeFlood) {
+    std::mt19937 random(11);
+    int splits = 0;
+    for (int round = 0; round < 400; round++) {
+        grid = Grid(table);
+        joins = Joins();
+        // One connected blob by random growth.
+        std::vector<Cell> cells{{0, 0, 0}};
+        put(cells[0]);
+        const int n = 2 + int(random() % 60);
+        while (int(cells.size()) < n) {
+            Cell c = cells[random() % cells.size()];
+            c = c + Cell{int(random() % 3) - 1, int(random() % 3) - 1, int(random() % 3) - 1};
+            if (grid.has(c)) continue;
+            put(c);
+            cells.push_back(c);
+        }
+        for (int i = 0; i < 5; i++) {
+            const Cell c = cells[random() % cells.size()] + Cell{0, 5, 0};
+            if (!grid.has(c)) grid.set(c, torch);
+        }
+        ASSERT_EQ(parts(), 1u);
+        std::vector<Cell> removed;
+        const int k = 1 + int(random() % 4);
+        for (int i = 0; i < k && grid.solid_count() > 1; i++) {
+            const Cell c = cells[random() % cells.size()];
+            if (!grid.is_solid(c)) continue;
+            take(c);
+            removed.push_back(c);
+        }
+        auto whole = find_parts(grid, joins).parts;
+        whole.erase(whole.begin());
+        splits += !whole.empty();
+        EXPECT_EQ(find_split(grid, joins, removed), whole) << "round " << round;
+    }
+    EXPECT_GT(splits, 100);
+}
+
+}  // namespace
+}  // namespace talus
