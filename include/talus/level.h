@@ -31,18 +31,18 @@ enum class Cause : std::uint8_t { mined, blast, impact, carve, fire, collapse, d
 struct LevelSettings {
     float cell_size = 1;  ///< metres
     Vec3 gravity{0, -9.81f, 0};
-    std::uint64_t seed = 1;       ///< of the level's own generator (drops)
+    std::uint64_t seed = 1;  ///< of the level's own generator (drops)
     int ticks_per_second = 20;
-    std::optional<double> ground;   ///< a flat floor: solid everywhere below this height
-    double floor = 0;               ///< lowest height of the world; groups 64 cells below it are removed
-    bool collapse = true;           ///< structural checks
+    std::optional<double> ground;  ///< a flat floor: solid everywhere below this height
+    double floor = 0;              ///< lowest height of the world; groups 64 cells below it are removed
+    bool collapse = true;          ///< structural checks
     StructureSettings structure;
     int structure_max_solids = 4'000'000;  ///< bigger groups are not judged
-    float strength_factor = 1;      ///< on every block's strength
-    float structure_max_tilt = 25;  ///< degrees between the group's up and the world's
-    int debris_max_blocks = 3;      ///< pieces of at most this many blocks crumble ...
-    int debris_ticks = 1200;        ///< ... after so many ticks asleep; 0 = never
-    float impact_speed = 7;         ///< m/s above which a hit wears blocks
+    float strength_factor = 1;             ///< on every block's strength
+    float structure_max_tilt = 25;         ///< degrees between the group's up and the world's
+    int debris_max_blocks = 3;             ///< pieces of at most this many blocks crumble ...
+    int debris_ticks = 1200;               ///< ... after so many ticks asleep; 0 = never
+    float impact_speed = 7;                ///< m/s above which a hit wears blocks
     JobSystem* jobs = nullptr;
     LogSink* log = nullptr;
 };
@@ -68,14 +68,14 @@ struct GroupView {
 /// What changed since the events were last cleared, in order: enough to keep a copy elsewhere up to date.
 struct LevelEvent {
     enum class Kind : std::uint8_t {
-        group_added,     ///< group: read its grid
-        group_removed,   ///< group is gone
-        group_block,     ///< group, cell, block (kAir when removed)
-        terrain_block,   ///< cell, block
-        bonds_broken,    ///< group, count: dust and sound
-        block_destroyed, ///< group (or none: terrain), cell, block = what it was, cause, point
-        impact,          ///< group, point, value = impulse N s
-        blast,           ///< point, value = power
+        group_added,      ///< group: read its grid
+        group_removed,    ///< group is gone
+        group_block,      ///< group, cell, block (kAir when removed)
+        terrain_block,    ///< cell, block
+        bonds_broken,     ///< group, count: dust and sound
+        block_destroyed,  ///< group (or none: terrain), cell, block = what it was, cause, point
+        impact,           ///< group, point, value = impulse N s
+        blast,            ///< point, value = power
     };
     Kind kind;
     GroupId group;
@@ -89,13 +89,13 @@ struct LevelEvent {
 struct LevelStats {
     std::uint64_t tick = 0;
     std::size_t groups = 0, awake = 0;
-    std::size_t blocks = 0;            ///< in groups
-    std::uint64_t destroyed = 0;       ///< blocks, since the start
-    std::uint64_t fallen_out = 0;      ///< of those, blocks of groups that fell below the world
+    std::size_t blocks = 0;        ///< in groups
+    std::uint64_t destroyed = 0;   ///< blocks, since the start
+    std::uint64_t fallen_out = 0;  ///< of those, blocks of groups that fell below the world
 };
 
 class Level {
-   public:
+ public:
     explicit Level(const LevelSettings& settings = {});
     ~Level();
     Level(const Level&) = delete;
@@ -156,14 +156,14 @@ class Level {
         Cell normal;                   ///< face, in the same frame
         DVec3 point;
         float distance = 0;
-        bool ground = false;           ///< the flat floor below the blocks
+        bool ground = false;  ///< the flat floor below the blocks
     };
     std::optional<Hit> cast_ray(DVec3 origin, Vec3 direction, float max_distance) const;
 
     struct State;
     State& state() { return *state_; }
 
-   private:
+ private:
     std::unique_ptr<State> state_;
 };
 
