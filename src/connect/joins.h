@@ -42,6 +42,7 @@ class Joins {
     Joins for_part(const Grid& part) const;
 
  private:
+    void forget(Cell cell);
     std::set<Diagonal> cut_;
 };
 
