@@ -14,7 +14,8 @@ stop() { printf '%s\n' "$2" >&2; exit "$1"; }
 # The names among the arguments that are not installed. Node and npm also come from elsewhere (NodeSource, nvm).
 missing_packages() {
     local installed name
-    installed=" $(dpkg-query -W -f='${db:Status-Abbrev}${Package} ' "$@" 2>/dev/null | sed 's/ii  *//g') "
+    installed=" $(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null | sed -n 's/^installed //p' |
+        tr '\n' ' ') "
     for name in "$@"; do
         [[ $installed == *" $name "* ]] && continue
         [[ $name == nodejs ]] && command -v node >/dev/null && continue
@@ -34,8 +35,7 @@ install_packages() {
     fi
     say "Installing ${#missing[@]} packages: ${missing[*]}"
     export DEBIAN_FRONTEND=noninteractive
-    apt-get update
-    apt-get install -y --no-install-recommends "${missing[@]}"
+    apt-get update && apt-get install -y --no-install-recommends "${missing[@]}"
 }
 
 # The page's libraries, as locked in client/package-lock.json. npm writes its own copy of the lock last.
