@@ -15,7 +15,7 @@ stop() { printf '%s\n' "$2" >&2; exit "$1"; }
 missing_packages() {
     local installed name
     installed=" $(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null | sed -n 's/^installed //p' |
-        tr '\n' ' ') "
+        tr '\n' ' ' || true) "
     for name in "$@"; do
         [[ $installed == *" $name "* ]] && continue
         [[ $name == nodejs ]] && command -v node >/dev/null && continue
@@ -27,8 +27,9 @@ missing_packages() {
 install_packages() {
     command -v dpkg-query >/dev/null || stop 2 "This script needs Debian 12 (or a kin) with: $*"
     local missing
-    mapfile -t missing < <(missing_packages "$@")
-    ((${#missing[@]})) || return 0
+    missing=$(missing_packages "$@") || stop 1 "Cannot tell which packages are missing"
+    [[ -n $missing ]] || return 0
+    missing=(${missing//$'\n'/ })
     if [[ $EUID != 0 ]]; then
         echo "Packages are missing. Install them with this line, then start again:" >&2
         stop 2 "sudo apt-get update && sudo apt-get install -y --no-install-recommends ${missing[*]}"
