@@ -1,0 +1,146 @@
+// load_tiles.h - the blocks of a structure as bits, 64 cells to a word, and the tiles that hold them.
+//
+// Layer: structure (internal). A tile is one 8 x 8 layer of cells; only tiles that hold a block exist:
+//
+//     bit x + 8 z of a word        z    56 .. 63        nb[dir]: the tile next to this one, or the
+//                                  |     :     :        null tile, which is empty for ever
+//                                  +--   0 ..  7 -> x   dir: 0 +x, 1 -x, 2 +y, 3 -y, 4 +z, 5 -z
+//
+// The doubles of a block lie at base + (number of blocks of the tile on lower bits), so nothing is stored
+// for air and a neighbour is found with a shift and a population count. Rejected: six neighbour indices a
+// block (24 bytes, and the bandwidth to read them), whole bricks of 8^3 (three of four layers of a building
+// hold a few wall blocks only).
+// Determinism: tiles are sorted by (y, z, x); no answer depends on it. Tests: tests/structure/
+#pragma once
+
+#include "talus/math.h"
+#include "talus/structure.h"
+
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace talus::load {
+
+using Word = std::uint64_t;
+constexpr Word kColumn0 = 0x0101010101010101u;  // x = 0
+constexpr Word kColumn7 = kColumn0 << 7;        // x = 7
+
+constexpr Cell kStep[6] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
+
+/// The bits moved by one cell towards D: those that stay in the tile ...
+template <int D>
+constexpr Word moved_inside(Word bits) {
+    if constexpr (D == 0) return (bits & ~kColumn7) << 1;
+    if constexpr (D == 1) return (bits & ~kColumn0) >> 1;
+    if constexpr (D == 4) return bits << 8;
+    if constexpr (D == 5) return bits >> 8;
+    return 0;
+}
+/// ... and those that go over into the tile nb[D].
+template <int D>
+constexpr Word moved_across(Word bits) {
+    if constexpr (D == 0) return (bits & kColumn7) >> 7;
+    if constexpr (D == 1) return (bits & kColumn0) << 7;
+    if constexpr (D == 4) return bits >> 56;
+    if constexpr (D == 5) return bits << 56;
+    return bits;
+}
+/// At each bit, the bit of the neighbour towards D; `own` of this tile, `next` of nb[D].
+template <int D>
+constexpr Word seen(Word own, Word next) {
+    return moved_inside<D ^ 1>(own) | moved_across<D ^ 1>(next);
+}
+
+struct alignas(64) Tile {
+    Word reached = 0;        // joined to a support in this round
+    Word bond[3] = {};       // unbroken bond to the neighbour at +x, +y, +z
+    std::uint32_t nb[6];     // neighbour tiles
+    std::uint32_t base = 0;  // of the per-block arrays
+    std::uint32_t landed_base = 0;
+
+    Word pending[4] = {};  // to be reached at distance 0..3 (mod 4) if nothing is nearer
+    Word exists = 0;
+    Word support = 0;
+    Word landed = 0;  // has a load from fallen parts
+    Word mark = 0;    // scratch of floods
+
+    Word flow[6] = {};  // the block passes load to its neighbour at dir
+    Cell coord;         // x, z in eights of cells
+    std::uint32_t spare = 0;
+};
+static_assert(sizeof(Tile) == 192, "three cache lines: the first is what spreading reads of a neighbour");
+
+/// What blocks share: most structures have few kinds.
+struct Kind {
+    double mass = 0;
+    double strength = 1;
+};
+
+/// The blocks of one structure.
+class Tiles {
+ public:
+    void set(std::span<const StructureBlock> blocks);
+
+    std::uint32_t block_count() const { return blocks_; }
+    std::uint32_t support_count() const { return supports_; }
+    /// Without the null tile.
+    std::uint32_t tile_count() const { return std::uint32_t(tiles_.size()) - 1; }
+    std::uint32_t null_tile() const { return tile_count(); }
+    Tile& operator[](std::uint32_t t) { return tiles_[t]; }
+    const Tile& operator[](std::uint32_t t) const { return tiles_[t]; }
+    std::span<const Kind> kinds() const { return kinds_; }
+    const Kind& kind_of(std::uint32_t index) const { return kinds_[kind_[index]]; }
+    std::uint32_t kind_id(std::uint32_t index) const { return kind_[index]; }
+    double min_strength() const { return min_strength_; }
+
+    static std::uint32_t index_in(const Tile& tile, int bit) {
+        return tile.base + std::uint32_t(std::popcount(tile.exists & ((Word(1) << bit) - 1)));
+    }
+    static Cell cell_at(const Tile& tile, int bit) {
+        return {tile.coord.x * 8 + (bit & 7), tile.coord.y, tile.coord.z * 8 + (bit >> 3)};
+    }
+    /// @return the tile that holds the cell's place, the null tile when there is none
+    std::uint32_t find(Cell cell) const { return lookup({cell.x >> 3, cell.y, cell.z >> 3}); }
+    static int bit_of(Cell cell) { return (cell.x & 7) + 8 * (cell.z & 7); }
+
+    /// The neighbour towards D of a block: its tile and bit.
+    template <int D>
+    std::pair<std::uint32_t, int> next_to(std::uint32_t t, int bit) const {
+        if constexpr (D == 0)
+            return (bit & 7) != 7 ? std::pair{t, bit + 1} : std::pair{tiles_[t].nb[0], bit - 7};
+        if constexpr (D == 1)
+            return (bit & 7) != 0 ? std::pair{t, bit - 1} : std::pair{tiles_[t].nb[1], bit + 7};
+        if constexpr (D == 4) return bit < 56 ? std::pair{t, bit + 8} : std::pair{tiles_[t].nb[4], bit - 56};
+        if constexpr (D == 5) return bit >= 8 ? std::pair{t, bit - 8} : std::pair{tiles_[t].nb[5], bit + 56};
+        return {tiles_[t].nb[D], bit};
+    }
+    /// The bonds of the tile's blocks to their neighbours towards D.
+    template <int D>
+    Word bonds(const Tile& tile) const {
+        if constexpr (D % 2 == 0) return tile.bond[D / 2];
+        return seen<D>(tile.bond[D / 2], tiles_[tile.nb[D]].bond[D / 2]);
+    }
+    /// Every pair of face neighbours: bonds before anything broke, towards +axis.
+    template <int A>
+    Word all_bonds(const Tile& tile) const {
+        return tile.exists & seen<2 * A>(tile.exists, tiles_[tile.nb[2 * A]].exists);
+    }
+
+    std::size_t bytes() const;
+
+ private:
+    std::uint32_t lookup(Cell coord) const;
+    void rehash(std::size_t slots);
+    std::uint32_t find_or_add(Cell coord);
+
+    std::vector<Tile> tiles_{1};
+    std::vector<std::uint32_t> slots_;  // open addressing over tiles, a power of two
+    std::vector<std::uint32_t> kind_;   // for each block
+    std::vector<Kind> kinds_;           // sorted by mass, then strength
+    std::uint32_t blocks_ = 0, supports_ = 0;
+    double min_strength_ = 1;
+};
+
+}  // namespace talus::load
