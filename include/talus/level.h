@@ -78,11 +78,11 @@ struct LevelEvent {
         blast,            ///< point, value = power
     };
     Kind kind;
-    GroupId group;
-    Cell cell;
+    GroupId group{};
+    Cell cell{};
     BlockId block = kAir;
     Cause cause = Cause::script;
-    DVec3 point;
+    DVec3 point{};
     float value = 0;
 };
 

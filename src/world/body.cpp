@@ -1,0 +1,49 @@
+#include "world/level_state.h"
+
+namespace talus {
+
+namespace {
+
+constexpr int kCreepAge = 40;         // ticks before a group may be put to sleep for creeping
+constexpr int kCreepTicks = 30;       // in a row
+constexpr float kCreepSpeed = 0.12f;  // m/s
+constexpr float kCreepSpin = 0.06f;   // rad/s
+constexpr double kFallCells = 64;     // below the world's floor
+
+}  // namespace
+
+bool discard_below_world(LevelState& level, Group& group) {
+    const double lowest = level.settings.floor - kFallCells * double(level.settings.cell_size);
+    if (!(group.body.center_of_mass().y < lowest)) return false;
+    level.destroyed += group.grid.block_count();
+    level.fallen_out += group.grid.block_count();
+    destroy_group(level, group);
+    return true;
+}
+
+void update_body(LevelState& level, Group& group) {
+    if (!group.shape_dirty) return;
+    group.shape_dirty = false;
+    group.body.set_shape(BodyShape::from_grid(group.grid, level.settings.cell_size));
+}
+
+void restore_friction(LevelState& level, Group& group) {
+    if (group.slippery_until == 0 || level.tick < group.slippery_until) return;
+    group.slippery_until = 0;
+    group.body.set_friction(BodySettings{}.friction);
+}
+
+void creep_to_sleep(LevelState& level, Group& group) {
+    if (group.body.is_asleep() || level.tick < group.created_tick + kCreepAge) {
+        group.creeping_ticks = 0;
+        return;
+    }
+    const bool creeps = length(group.body.velocity()) < kCreepSpeed && length(group.body.spin()) < kCreepSpin;
+    group.creeping_ticks = creeps ? group.creeping_ticks + 1 : 0;
+    if (group.creeping_ticks >= kCreepTicks) {
+        group.body.sleep();
+        group.creeping_ticks = 0;
+    }
+}
+
+}  // namespace talus

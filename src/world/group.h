@@ -1,0 +1,49 @@
+// group.h - blocks that move as one rigid body, as the world keeps them. Internal.
+//
+// Layer: world. Frame: the group's grid; its body's pose places that frame.
+#pragma once
+
+#include "connect/joins.h"
+#include "mass/group_mass.h"
+#include "talus/level.h"
+
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace talus {
+
+/// A structural check under way: made from a copy of the group, run in the background, applied at `due_tick`.
+struct StructureCheck;
+
+struct Group {
+    GroupId id;
+    Grid grid;
+    Joins joins;
+    MassMoments moments;
+    double peak_mass = 0;  ///< largest since the moments were summed anew: bounds their rounding error
+    Body body;
+    bool bears_load = false;
+    bool is_debris =
+        false;  ///< broken off by blast, collapse or impact, and small: crumbles when long asleep
+    std::uint64_t created_tick = 0;
+    std::uint64_t slippery_until = 0;  ///< tick at which a fresh piece gets its own friction back
+    std::uint32_t asleep_ticks = 0;
+    std::uint32_t creeping_ticks = 0;
+    bool was_asleep = false;
+
+    std::map<Cell, float> wear;        ///< 0 < share < 1 of worn blocks
+    std::vector<Cell> removed_solids;  ///< since the last look for loose parts
+    bool whole_look = true;            ///< never looked at as a whole: may be several parts from the start
+    bool shape_dirty = false;          ///< blocks changed since the body's shape was made
+    bool broke_off = false;      ///< the last blocks left by force: what splits off is debris and slippery
+    std::vector<Cell> breaking;  ///< worn through in this tick: leave at its end
+
+    bool check_wanted = false;
+    std::unique_ptr<StructureCheck> check;
+
+    explicit Group(Grid blocks);
+    ~Group();
+};
+
+}  // namespace talus

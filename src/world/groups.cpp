@@ -1,0 +1,153 @@
+#include "world/level_state.h"
+#include "world/structure_check.h"
+
+#include <cassert>
+
+namespace talus {
+
+Group::Group(Grid blocks) : grid(std::move(blocks)) {}
+Group::~Group() = default;
+
+Group* LevelState::find(GroupId id) {
+    if (id.index == 0 || id.index > slots.size() || generations[id.index - 1] != id.generation)
+        return nullptr;
+    return slots[id.index - 1].get();
+}
+
+Group* LevelState::owner_of(const Body& body) { return static_cast<Group*>(body.owner()); }
+
+std::vector<GroupId> LevelState::ids() const {
+    std::vector<GroupId> out;
+    for (const auto& slot : slots)
+        if (slot) out.push_back(slot->id);
+    return out;
+}
+
+Group* create_group(LevelState& level, Grid grid, Joins joins, const GroupSettings& settings) {
+    assert(&grid.table() == &level.table);
+    if (grid.empty()) return nullptr;
+    std::uint32_t index;
+    if (!level.free_slots.empty()) {
+        index = level.free_slots.back();
+        level.free_slots.pop_back();
+    } else {
+        index = std::uint32_t(level.slots.size());
+        level.slots.emplace_back();
+        level.generations.push_back(0);
+    }
+    level.slots[index] = std::make_unique<Group>(std::move(grid));
+    Group& group = *level.slots[index];
+    group.id = {index + 1, ++level.generations[index]};
+    group.joins = std::move(joins);
+    group.moments = sum_moments(group.grid, level.settings.cell_size);
+    group.peak_mass = group.moments.mass;
+    group.bears_load = settings.bears_load;
+    group.created_tick = level.tick;
+
+    BodySettings body;
+    body.pose = settings.pose;
+    body.velocity = settings.velocity;
+    body.spin = settings.spin;
+    body.asleep = settings.asleep;
+    body.owner = &group;
+    const BodyShape shape = BodyShape::from_grid(group.grid, level.settings.cell_size);
+    if (!shape.is_empty()) group.body = level.space.add_body(shape, body);
+    group.was_asleep = settings.asleep;
+    level.events.push_back({.kind = LevelEvent::Kind::group_added, .group = group.id});
+    return &group;
+}
+
+void destroy_group(LevelState& level, Group& group) {
+    level.space.remove_body(group.body);
+    level.events.push_back({.kind = LevelEvent::Kind::group_removed, .group = group.id});
+    const std::uint32_t index = group.id.index - 1;
+    level.generations[index]++;
+    level.free_slots.push_back(index);
+    level.slots[index].reset();
+}
+
+DVec3 block_center(const LevelState& level, const Group& group, Cell cell) {
+    const float e = level.settings.cell_size;
+    return group.body.to_world(
+        {(float(cell.x) + 0.5f) * e, (float(cell.y) + 0.5f) * e, (float(cell.z) + 0.5f) * e});
+}
+
+namespace {
+
+void change_block(LevelState& level, Group& group, Cell cell, BlockId block) {
+    const BlockId old = group.grid.set(cell, block);
+    const float e = level.settings.cell_size;
+    subtract(group.moments, block_moments(cell, level.table[old], e));
+    add(group.moments, block_moments(cell, level.table[block], e));
+    group.peak_mass = std::max(group.peak_mass, group.moments.mass);
+    if (group.moments.mass < 0.5 * group.peak_mass) {  // keeps the rounding error small against what is left
+        group.moments = sum_moments(group.grid, e);
+        group.peak_mass = group.moments.mass;
+    }
+    group.shape_dirty = true;
+    group.wear.erase(cell);
+    level.events.push_back(
+        {.kind = LevelEvent::Kind::group_block, .group = group.id, .cell = cell, .block = block});
+}
+
+}  // namespace
+
+void take_block(LevelState& level, Group& group, Cell cell, Cause cause, bool destroyed) {
+    const BlockId old = group.grid.get(cell);
+    assert(old != kAir);
+    if (destroyed) {
+        level.destroyed++;
+        level.events.push_back({.kind = LevelEvent::Kind::block_destroyed,
+                                .group = group.id,
+                                .cell = cell,
+                                .block = old,
+                                .cause = cause,
+                                .point = block_center(level, group, cell)});
+    }
+    change_block(level, group, cell, kAir);
+    if (!level.table.flags(old).solid) return;
+    group.joins.solid_removed(group.grid, cell);
+    if (!destroyed) return;
+    group.removed_solids.push_back(cell);
+    group.broke_off =
+        group.broke_off || cause == Cause::blast || cause == Cause::impact || cause == Cause::collapse;
+    if (group.bears_load) group.check_wanted = true;
+}
+
+void put_block(LevelState& level, Group& group, Cell cell, BlockId block) {
+    change_block(level, group, cell, block);
+    if (!level.table.flags(block).solid) return;
+    group.joins.solid_added(cell);
+    // Anything may have been set down out of reach of the rest.
+    group.whole_look = true;
+    if (group.bears_load) group.check_wanted = true;
+}
+
+BlockId change_terrain(LevelState& level, Cell cell, BlockId block, Cause cause) {
+    const BlockId old = level.terrain.set(cell, block);
+    if (old == block) return old;
+    level.space.terrain_changed({cell, cell});
+    if (old != kAir && block == kAir && cause != Cause::script) {
+        const double e = level.settings.cell_size;
+        level.destroyed++;
+        level.events.push_back({.kind = LevelEvent::Kind::block_destroyed,
+                                .cell = cell,
+                                .block = old,
+                                .cause = cause,
+                                .point = {(cell.x + 0.5) * e, (cell.y + 0.5) * e, (cell.z + 0.5) * e}});
+    }
+    level.events.push_back({.kind = LevelEvent::Kind::terrain_block, .cell = cell, .block = block});
+    return old;
+}
+
+bool add_wear(const LevelState& level, Group& group, Cell cell, float amount) {
+    const BlockId block = group.grid.get(cell);
+    if (block == kAir || !(amount > 0) || level.table[block].material.hardness < 0) return false;
+    float& wear = group.wear[cell];
+    wear += amount;
+    if (wear < 1) return false;
+    group.wear.erase(cell);
+    return true;
+}
+
+}  // namespace talus

@@ -1,0 +1,216 @@
+#include "talus/level.h"
+
+#include "base/hash.h"
+#include "world/level_state.h"
+#include "world/structure_check.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+
+namespace talus {
+
+std::uint64_t LevelRandom::next() {
+    state += 0x9e3779b97f4a7c15ull;
+    return mix64(state);
+}
+
+namespace {
+
+SpaceSettings space_settings(const LevelSettings& s) {
+    SpaceSettings out;
+    out.gravity = s.gravity;
+    out.cell_size = s.cell_size;
+    out.jobs = s.jobs;
+    out.log = s.log;
+    return out;
+}
+
+}  // namespace
+
+LevelState::State(const LevelSettings& given)
+    : settings(given), terrain(table), space(space_settings(given)), random{given.seed} {
+    space.set_terrain(&terrain);
+    if (given.ground) space.set_ground(*given.ground);
+}
+
+LevelState::~State() = default;
+
+Level::Level(const LevelSettings& settings) : state_(std::make_unique<State>(settings)) {}
+Level::~Level() = default;
+
+const LevelSettings& Level::settings() const { return state_->settings; }
+BlockTable& Level::table() { return state_->table; }
+const BlockTable& Level::table() const { return state_->table; }
+Space& Level::space() { return state_->space; }
+const Grid& Level::terrain() const { return state_->terrain; }
+
+BlockId Level::set_terrain(Cell cell, BlockId block) {
+    return change_terrain(*state_, cell, block, Cause::script);
+}
+
+Grid Level::import(const Grid& grid) {
+    Grid out(state_->table);
+    std::vector<BlockId> ids(grid.table().size(), kAir);
+    std::vector<bool> known(grid.table().size(), false);
+    grid.for_each([&](Cell cell, BlockId id) {
+        if (!known[id]) {
+            ids[id] = state_->table.add(grid.table()[id]);
+            known[id] = true;
+        }
+        out.set(cell, ids[id]);
+    });
+    return out;
+}
+
+GroupId Level::add_group(Grid grid, const GroupSettings& settings) {
+    const Group* group = create_group(*state_, std::move(grid), Joins(), settings);
+    return group ? group->id : GroupId{};
+}
+
+void Level::remove_group(GroupId id) {
+    if (Group* group = state_->find(id)) {
+        state_->destroyed += group->grid.block_count();
+        destroy_group(*state_, *group);
+    }
+}
+
+bool Level::exists(GroupId id) const { return state_->find(id) != nullptr; }
+
+std::optional<GroupView> Level::group(GroupId id) const {
+    const Group* g = state_->find(id);
+    if (!g) return std::nullopt;
+    return GroupView{g->id,          &g->grid, g->body, g->body.pose(), g->bears_load, g->body.is_asleep(),
+                     g->created_tick};
+}
+
+std::vector<GroupId> Level::groups() const { return state_->ids(); }
+
+bool Level::remove_block(GroupId id, Cell cell, Cause cause) {
+    Group* group = state_->find(id);
+    if (!group || !group->grid.has(cell)) return false;
+    take_block(*state_, *group, cell, cause);
+    return true;
+}
+
+bool Level::place_block(GroupId id, Cell cell, BlockId block) {
+    Group* group = state_->find(id);
+    if (!group || block == kAir || group->grid.has(cell)) return false;
+    put_block(*state_, *group, cell, block);
+    return true;
+}
+
+float Level::wear_of(GroupId id, Cell cell) const {
+    const Group* group = state_->find(id);
+    if (!group) return 0;
+    const auto it = group->wear.find(cell);
+    return it == group->wear.end() ? 0 : it->second;
+}
+
+bool Level::wear_down(GroupId id, Cell cell, float amount) {
+    Group* group = state_->find(id);
+    return group && add_wear(*state_, *group, cell, amount);
+}
+
+std::size_t Level::carve(const DBox& box) {
+    return carve_where(*state_, box, [](DVec3) { return true; });
+}
+
+std::size_t Level::carve_sphere(DVec3 center, double radius) { return carve_capsule(center, center, radius); }
+
+std::size_t Level::carve_capsule(DVec3 a, DVec3 b, double radius) {
+    const DVec3 r{radius, radius, radius};
+    const DVec3 axis = b - a;
+    const double square = dot(axis, axis);
+    return carve_where(*state_, {min(a, b) - r, max(a, b) + r}, [&](DVec3 p) {
+        const double along = square > 0 ? std::clamp(dot(p - a, axis) / square, 0.0, 1.0) : 0;
+        const DVec3 d = p - (a + axis * along);
+        return dot(d, d) <= radius * radius;
+    });
+}
+
+std::size_t Level::blast(DVec3 center, float power) { return explode(*state_, center, power); }
+
+void Level::check_structure_soon(GroupId id) {
+    if (Group* group = state_->find(id)) group->check_wanted = true;
+}
+
+std::span<const LevelEvent> Level::events() const { return state_->events; }
+void Level::clear_events() { state_->events.clear(); }
+
+LevelStats Level::stats() const {
+    LevelStats out;
+    out.tick = state_->tick;
+    for (const auto& slot : state_->slots) {
+        if (!slot) continue;
+        out.groups++;
+        out.awake += !slot->body.is_asleep();
+        out.blocks += slot->grid.block_count();
+    }
+    out.destroyed = state_->destroyed;
+    out.fallen_out = state_->fallen_out;
+    return out;
+}
+
+std::uint64_t Level::hash() const {
+    BitHash hash;
+    auto add3 = [&](auto v) {
+        hash.add(v.x);
+        hash.add(v.y);
+        hash.add(v.z);
+    };
+    for (const auto& slot : state_->slots) {
+        if (!slot) continue;
+        const Pose pose = slot->body.pose();
+        hash.add(std::uint64_t(slot->id.index) << 32 | slot->id.generation);
+        add3(pose.position);
+        hash.add(pose.rotation.x);
+        hash.add(pose.rotation.y);
+        hash.add(pose.rotation.z);
+        hash.add(pose.rotation.w);
+        add3(slot->body.velocity());
+        add3(slot->body.spin());
+        slot->grid.for_each([&](Cell cell, BlockId id) {
+            hash.add(std::uint64_t(std::uint32_t(cell.x)) << 32 | std::uint32_t(cell.y));
+            hash.add(std::uint64_t(std::uint32_t(cell.z)) << 32 | id);
+        });
+    }
+    return hash.value();
+}
+
+std::optional<Level::Hit> Level::cast_ray(DVec3 origin, Vec3 direction, float max_distance) const {
+    const LevelState& level = *state_;
+    const float e = level.settings.cell_size;
+    const Vec3 d = normalized(direction);
+    if (!is_finite(origin) || !is_finite(direction) || d == Vec3{}) return std::nullopt;
+    std::optional<Hit> best;
+    float reach = max_distance;
+    auto take = [&](const std::optional<RayHit>& hit, std::optional<GroupId> group) {
+        if (!hit || hit->distance > reach || (best && hit->distance >= reach)) return;
+        reach = hit->distance;
+        best =
+            Hit{group, hit->cell, hit->normal, origin + to_double(d * hit->distance), hit->distance, false};
+    };
+    take(talus::cast_ray(level.terrain, e, origin, d, reach), std::nullopt);
+    for (const auto& slot : level.slots) {
+        if (!slot || !slot->body.exists()) continue;
+        const DVec3 local = to_double(slot->body.to_local(origin));
+        take(talus::cast_ray(slot->grid, e, local, slot->body.direction_to_local(d), reach), slot->id);
+    }
+    if (level.settings.ground && d.y < 0 && origin.y >= *level.settings.ground) {
+        const double t = (*level.settings.ground - origin.y) / double(d.y);
+        if (t < double(reach)) {
+            best = Hit{};
+            best->ground = true;
+            best->normal = {0, 1, 0};
+            best->distance = float(t);
+            best->point = origin + to_double(d) * t;
+            best->cell = {int(std::floor(best->point.x / double(e))),
+                          int(std::floor(*level.settings.ground / double(e))) - 1,
+                          int(std::floor(best->point.z / double(e)))};
+        }
+    }
+    return best;
+}
+
+}  // namespace talus

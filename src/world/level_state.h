@@ -1,0 +1,91 @@
+// level_state.h - what a Level holds, and the pieces of its tick. Internal.
+//
+// Layer: world. Each function here is one line of the tick or one way to change the world; all run on the
+// caller's thread. Groups are visited in id order; a group made during a tick is visited from the next one
+// on.
+#pragma once
+
+#include "world/group.h"
+
+#include <functional>
+#include <span>
+
+namespace talus {
+
+/// Deterministic generator of the level (drops, later), its state part of a snapshot. Source: S. Vigna,
+/// splitmix64.
+struct LevelRandom {
+    std::uint64_t state = 0;
+    std::uint64_t next();
+};
+
+struct Level::State {
+    explicit State(const LevelSettings& given);
+    ~State();
+
+    LevelSettings settings;
+    BlockTable table;
+    Grid terrain;
+    Space space;
+    LevelRandom random;
+    std::uint64_t tick = 0;
+    std::uint64_t destroyed = 0, fallen_out = 0;
+    std::vector<std::unique_ptr<Group>> slots;  // index = GroupId::index - 1
+    std::vector<std::uint32_t> generations;
+    std::vector<std::uint32_t> free_slots;
+    std::vector<LevelEvent> events;
+
+    Group* find(GroupId id);
+    /// The group that owns a body; nullptr when it is not a group's.
+    Group* owner_of(const Body& body);
+    /// Every group there is now, in id order. A copy: groups may come and go while it is walked.
+    std::vector<GroupId> ids() const;
+    float dt() const { return 1.0f / float(settings.ticks_per_second); }
+};
+
+using LevelState = Level::State;
+
+// --- groups.cpp: making, changing and taking away groups
+Group* create_group(LevelState& level, Grid grid, Joins joins, const GroupSettings& settings);
+void destroy_group(LevelState& level, Group& group);
+/// Takes a block out of a group: grid, joins, mass, wear, event. The body follows in update_body().
+/// `destroyed` false: the block moves elsewhere (a part that splits off).
+void take_block(LevelState& level, Group& group, Cell cell, Cause cause, bool destroyed = true);
+void put_block(LevelState& level, Group& group, Cell cell, BlockId block);
+BlockId change_terrain(LevelState& level, Cell cell, BlockId block, Cause cause);
+DVec3 block_center(const LevelState& level, const Group& group, Cell cell);
+bool add_wear(const LevelState& level, Group& group, Cell cell, float amount);
+
+// --- split.cpp
+/// Moves `parts` of a group into groups of their own, with the velocity of their place.
+void split_off(LevelState& level, Group& group, std::vector<std::vector<Cell>>& parts, Cause cause);
+/// Looks for parts that lost their hold since the last look and splits them off. False when the group is
+/// gone.
+bool split_loose_parts(LevelState& level, Group& group, Cause cause);
+/// No solid left: the group breaks up. False when the group is gone.
+bool break_up_without_solids(LevelState& level, Group& group);
+
+// --- body.cpp
+/// Makes the body, or gives it the shape and mass of the blocks as they are now.
+void update_body(LevelState& level, Group& group);
+bool discard_below_world(LevelState& level, Group& group);
+void restore_friction(LevelState& level, Group& group);
+/// Puts to sleep what has only crept for a while.
+void creep_to_sleep(LevelState& level, Group& group);
+
+// --- structure_check.cpp
+void ask_after_falling_asleep(LevelState& level, Group& group);
+/// Applies an answer that is due, then starts a check that was asked for. False when the group is gone.
+bool structural_check(LevelState& level, Group& group);
+
+// --- impact.cpp
+void wear_by_impacts(LevelState& level);
+void remove_broken_blocks(LevelState& level, Group& group);
+/// Small pieces asleep for long crumble away. False when the group is gone.
+bool crumble_debris(LevelState& level, Group& group);
+
+// --- blast.cpp, carve.cpp
+std::size_t explode(LevelState& level, DVec3 center, float power);
+std::size_t carve_where(LevelState& level, const DBox& bounds, const std::function<bool(DVec3)>& inside);
+
+}  // namespace talus
