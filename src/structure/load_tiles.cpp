@@ -118,6 +118,8 @@ void Tiles::set(std::span<const StructureBlock> blocks) {
         tiles_.swap(sorted);
     }
     if (!slots_.empty()) rehash(slots_.size());
+    // Growth left up to twice the room; an input of this size is likely to come again, so keep what fits it.
+    if (tiles_.capacity() > tiles_.size() + tiles_.size() / 8) tiles_.shrink_to_fit();
     for (std::uint32_t i = 0; i < tile_count(); i++) {
         Tile& tile = tiles_[i];
         tile.base = blocks_;

@@ -124,17 +124,37 @@ inline std::vector<StructureBlock> random_structure(Random& random, Axis up) {
     return blocks;
 }
 
-/// A building as in the scenes: outer walls, floors every 4 layers, columns every 8 cells; the lowest layer
-/// on the ground.
-inline std::vector<StructureBlock> building(int nx, int ny, int nz) {
+/// The blocks of a box for which exists(x, y, z) holds, of stone, the lowest layer on the ground.
+template <class F>
+std::vector<StructureBlock> fill(Cell size, F&& exists) {
     std::vector<StructureBlock> blocks;
-    for (int y = 0; y < ny; y++)
-        for (int z = 0; z < nz; z++)
-            for (int x = 0; x < nx; x++)
-                if (x == 0 || z == 0 || x == nx - 1 || z == nz - 1 || y % 4 == 3 ||
-                    (x % 8 == 4 && z % 8 == 4))
-                    blocks.push_back(stone({x, y, z}, y == 0));
+    for (int y = 0; y < size.y; y++)
+        for (int z = 0; z < size.z; z++)
+            for (int x = 0; x < size.x; x++)
+                if (exists(x, y, z)) blocks.push_back(stone({x, y, z}, y == 0));
     return blocks;
+}
+
+// The scenes on which structures are measured: building-1000000 is building(154), building-60000
+// building(59), hall-60000 hall({72, 72, 72}), hall-1000000 hall({177, 176, 177}), tower-60000 tower({25, 96,
+// 25}), tower-1000000 tower({63, 251, 63}), viaduct-60000 viaduct({602, 300, 1}).
+
+/// Outer walls, floors every 4 layers, columns every 8 cells.
+inline std::vector<StructureBlock> building(int n) {
+    return fill({n, n, n}, [n](int x, int y, int z) {
+        return x == 0 || z == 0 || x == n - 1 || z == n - 1 || y % 4 == 3 || (x % 8 == 0 && z % 8 == 0);
+    });
+}
+/// Piers of 2 x 2 every 8 cells, a slab every 8 layers.
+inline std::vector<StructureBlock> hall(Cell size) {
+    return fill(size, [](int x, int y, int z) { return y % 8 == 7 || (x % 8 < 2 && z % 8 < 2); });
+}
+inline std::vector<StructureBlock> tower(Cell size) {
+    return fill(size, [](int, int, int) { return true; });
+}
+/// One thick: piers of 2 every 10 cells, decks of 2 every 12 layers.
+inline std::vector<StructureBlock> viaduct(Cell size) {
+    return fill(size, [](int x, int y, int) { return x % 10 < 2 || y % 12 >= 10; });
 }
 
 }  // namespace talus::cases
