@@ -107,9 +107,17 @@ class Level {
     const BlockTable& table() const;
     Space& space();
 
+    /// The level's own terrain, or what is known of the host's.
     const Grid& terrain() const;
-    /// @return what was there
+    /// @return what was there. A host may refuse (TerrainSource::set_block): then nothing changes.
     BlockId set_terrain(Cell cell, BlockId block);
+
+    /// The terrain is the host's from now on (null: the level's own again): copied around the bodies, polled
+    /// for changes. `source` must outlive the level or be taken away first; its ids are of this level's
+    /// table.
+    void set_terrain_source(TerrainSource* source);
+    /// The host says that these cells of its terrain changed.
+    void terrain_changed(const CellBox& cells);
 
     /// A copy of a grid that uses another table, with ids of this level's table.
     Grid import(const Grid& grid);

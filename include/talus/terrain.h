@@ -26,6 +26,11 @@ class TerrainSource {
     virtual BlockId block_at(Cell cell) const = 0;
     /// False: the physics leaves these cells out and never causes them to load.
     virtual bool is_loaded(const CellBox& cells) const = 0;
+    /// Asks the host to change a block (a blast, a dig). @return false to refuse: the cell stays as it is
+    virtual bool set_block(Cell cell, BlockId block) {
+        (void)cell, (void)block;
+        return false;
+    }
     /// For smooth fields; nullopt where there is none nearer than `reach` metres.
     virtual std::optional<SurfacePoint> surface_near(DVec3 point, float reach) const {
         (void)point, (void)reach;

@@ -59,7 +59,7 @@ std::vector<Target> find_targets(LevelState& level, DVec3 center, double reach) 
         t.radius = length(hi - lo) * 0.5;
         targets.push_back(std::move(t));
     };
-    if (!level.terrain.empty()) add(nullptr, level.terrain, center);
+    if (!level.terrain().empty()) add(nullptr, level.terrain(), center);
     for (GroupId id : level.ids()) {
         Group* group = level.find(id);
         if (group->body.exists() && overlaps(group->body.bounds(), box))
@@ -196,7 +196,7 @@ std::size_t explode(LevelState& level, DVec3 center, float given_power) {
                            return energy - cost;
                        });
 
-    std::size_t destroyed = 0;
+    const std::uint64_t before = level.destroyed;
     for (Target& target : targets) {
         std::vector<Cell> broken;
         for (const auto& [cell, share] : target.reached) {
@@ -218,13 +218,12 @@ std::size_t explode(LevelState& level, DVec3 center, float given_power) {
             else
                 change_terrain(level, cell, kAir, Cause::blast);
         }
-        destroyed += broken.size();
         if (target.group && !broken.empty() && break_up_without_solids(level, *target.group) &&
             split_loose_parts(level, *target.group, Cause::blast))
             update_body(level, *target.group);
     }
     push_bodies(level, center, power, reach, directions);
-    return destroyed;
+    return std::size_t(level.destroyed - before);
 }
 
 }  // namespace talus

@@ -40,9 +40,9 @@ std::size_t carve_where(LevelState& level, const DBox& bounds, const std::functi
     const double e = level.settings.cell_size;
     std::size_t removed = 0;
     for (Cell cell : cells_inside(
-             level.terrain, e, bounds, [](DVec3 p) { return p; }, inside)) {
+             level.terrain(), e, bounds, [](DVec3 p) { return p; }, inside)) {
         change_terrain(level, cell, kAir, Cause::carve);
-        removed++;
+        if (!level.terrain().has(cell)) removed++;  // a host may have refused
     }
     for (GroupId id : level.ids()) {
         Group& group = *level.find(id);

@@ -124,9 +124,15 @@ void put_block(LevelState& level, Group& group, Cell cell, BlockId block) {
 }
 
 BlockId change_terrain(LevelState& level, Cell cell, BlockId block, Cause cause) {
-    const BlockId old = level.terrain.set(cell, block);
+    const BlockId old = level.terrain().get(cell);
     if (old == block) return old;
-    level.space.terrain_changed({cell, cell});
+    if (level.host_terrain) {
+        if (!level.host_terrain->source().set_block(cell, block)) return old;
+        level.host_terrain->changed(level.space, {cell, cell});
+    } else {
+        level.own_terrain.set(cell, block);
+        level.space.terrain_changed({cell, cell});
+    }
     if (old != kAir && block == kAir && cause != Cause::script) {
         const double e = level.settings.cell_size;
         level.destroyed++;

@@ -29,8 +29,8 @@ SpaceSettings space_settings(const LevelSettings& s) {
 }  // namespace
 
 LevelState::State(const LevelSettings& given)
-    : settings(given), terrain(table), space(space_settings(given)), random{given.seed} {
-    space.set_terrain(&terrain);
+    : settings(given), own_terrain(table), space(space_settings(given)), random{given.seed} {
+    space.set_terrain(&own_terrain);
     if (given.ground) space.set_ground(*given.ground);
 }
 
@@ -43,7 +43,18 @@ const LevelSettings& Level::settings() const { return state_->settings; }
 BlockTable& Level::table() { return state_->table; }
 const BlockTable& Level::table() const { return state_->table; }
 Space& Level::space() { return state_->space; }
-const Grid& Level::terrain() const { return state_->terrain; }
+const Grid& Level::terrain() const { return state_->terrain(); }
+
+void Level::set_terrain_source(TerrainSource* source) {
+    LevelState& level = *state_;
+    level.host_terrain =
+        source ? std::make_unique<RegionCache>(*source, level.table, level.settings.cell_size) : nullptr;
+    level.space.set_terrain(&level.terrain());
+}
+
+void Level::terrain_changed(const CellBox& cells) {
+    if (state_->host_terrain) state_->host_terrain->changed(state_->space, cells);
+}
 
 BlockId Level::set_terrain(Cell cell, BlockId block) {
     return change_terrain(*state_, cell, block, Cause::script);
@@ -191,7 +202,7 @@ std::optional<Level::Hit> Level::cast_ray(DVec3 origin, Vec3 direction, float ma
         best =
             Hit{group, hit->cell, hit->normal, origin + to_double(d * hit->distance), hit->distance, false};
     };
-    take(talus::cast_ray(level.terrain, e, origin, d, reach), std::nullopt);
+    take(talus::cast_ray(level.terrain(), e, origin, d, reach), std::nullopt);
     for (const auto& slot : level.slots) {
         if (!slot || !slot->body.exists()) continue;
         const DVec3 local = to_double(slot->body.to_local(origin));

@@ -5,6 +5,7 @@
 // on.
 #pragma once
 
+#include "terrain/region_cache.h"
 #include "world/group.h"
 
 #include <functional>
@@ -25,8 +26,10 @@ struct Level::State {
 
     LevelSettings settings;
     BlockTable table;
-    Grid terrain;
+    Grid own_terrain;
+    std::unique_ptr<RegionCache> host_terrain;  ///< null: the terrain is own_terrain
     Space space;
+    const Grid& terrain() const { return host_terrain ? host_terrain->grid() : own_terrain; }
     LevelRandom random;
     std::uint64_t tick = 0;
     std::uint64_t destroyed = 0, fallen_out = 0;

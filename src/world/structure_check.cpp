@@ -66,7 +66,7 @@ bool point_in_solid(const Grid& grid, double cell_size, DVec3 point) {
 bool carries_at(LevelState& level, const Group& group, std::span<const Body> near, DVec3 point) {
     const LevelSettings& s = level.settings;
     if (s.ground && point.y <= *s.ground) return true;
-    if (point_in_solid(level.terrain, s.cell_size, point)) return true;
+    if (point_in_solid(level.terrain(), s.cell_size, point)) return true;
     for (const Body& body : near) {
         const Group* other = level.owner_of(body);
         if (!other || other == &group) continue;

@@ -30,6 +30,7 @@ void Level::tick() {
     wear_by_impacts(level);
     for (GroupId id : level.ids())
         if (Group* group = level.find(id)) tick_group(level, *group);
+    if (level.host_terrain) level.host_terrain->update(level.space, level.dt());
     level.space.step(level.dt());
 }
 

@@ -92,7 +92,7 @@ TEST_F(JoinsTest, SawnInTheMiddleGivesTwoHalves) {  // case 1
 TEST_F(JoinsTest, SplitSearchAgreesWithTheWholeFlood) {
     std::mt19937 random(11);
     int splits = 0;
-    for (int round = 0; round < 400; round++) {
+    for (int round = 0; round < 1000; round++) {
         grid = Grid(table);
         joins = Joins();
         // One connected blob by random growth.

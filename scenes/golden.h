@@ -1,0 +1,22 @@
+// golden.h - small scenes whose final bits are known.
+//
+// Each runs a level for a fixed number of ticks and gives Level::hash(). The hashes in
+// tests/golden/hashes.txt must come out on every machine, compiler, instruction set and number of threads,
+// natively and as WebAssembly. They change only with a commit that says why.
+#pragma once
+
+#include "talus/jobs.h"
+
+#include <cstdint>
+#include <span>
+
+namespace talus {
+
+struct GoldenScene {
+    const char* name;
+    std::uint64_t (*run)(JobSystem* jobs);  ///< jobs may be null: one thread
+};
+
+std::span<const GoldenScene> golden_scenes();
+
+}  // namespace talus

@@ -1,0 +1,52 @@
+// region_cache.h - a host's terrain, copied brick by brick to where bodies are.
+//
+// Layer: terrain. Cells of the space; a body's region is its bounds plus one cell, stretched ahead by one
+// step's travel (at most 12 cells an axis) and clamped to 96 cells an axis around its centre. Every brick of
+// a region is copied before the step that needs it, so that physics reads one Grid whoever owns the world.
+// Changes: a host calls changed(box), or is polled: bricks near awake bodies are read again every 2 ticks,
+// those near sleeping ones every 20, within a budget of cells a tick, in turns, so that a big region is read
+// in slices. Bricks nobody used for 100 ticks are dropped, which is looked after every 20 ticks. Determinism:
+// the order of reading follows body ids and brick order; budgets count cells, not time. Tests:
+// tests/terrain/region_cache_test.cpp
+#pragma once
+
+#include "talus/space.h"
+#include "talus/terrain.h"
+
+#include <map>
+
+namespace talus {
+
+class RegionCache {
+ public:
+    /// `source` and `table` must outlive the cache.
+    RegionCache(TerrainSource& source, const BlockTable& table, float cell_size);
+
+    const Grid& grid() const { return grid_; }
+    TerrainSource& source() const { return *source_; }
+
+    /// Once a tick, before the step: brings in what bodies need, polls for changes, drops what is unused.
+    void update(Space& space, float dt);
+    /// The host says these cells changed: read again at once where cached.
+    void changed(Space& space, const CellBox& cells);
+    std::size_t brick_count() const { return bricks_.size(); }
+
+ private:
+    struct Entry {
+        std::uint64_t last_used = 0;
+        std::uint64_t next_poll = 0;
+        bool awake = false;    ///< used by an awake body at last_used
+        bool present = false;  ///< its cells were loaded and are in the grid
+    };
+    /// Reads a brick from the host. @return the cells that changed, an empty box when none
+    CellBox read_brick(Cell brick, Entry& entry);
+
+    TerrainSource* source_;
+    Grid grid_;
+    float cell_size_;
+    std::uint64_t tick_ = 0;
+    std::map<Cell, Entry> bricks_;             // by brick coordinate, so that walks are in brick order
+    Cell poll_from_awake_, poll_from_asleep_;  // where the next slice begins
+};
+
+}  // namespace talus
