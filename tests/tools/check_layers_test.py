@@ -21,7 +21,7 @@ GOOD = {
     "src/structure/solver.cpp": '#include "talus/structure.h"\n#include "connect/flood.h"\n',
     "src/world/tick.cpp": '#include "talus/level.h"\n#include "structure/x.h"\n#include "dynamics/x.h"\n',
     "src/io/format/vox.cpp": '#include "talus/formats.h"\n#include <fstream>\n#include <zlib.h>\n',
-    "src/net/wire.cpp": '#include "talus/level.h"\n#include "mesh/mesher.h"\n#include <flatbuffers/flatbuffers.h>\n',
+    "src/net/wire.cpp": '#include "talus/level.h"\n#include "mesh/mesher.h"\n#include "protocol_generated.h"\n',
     "scenes/town.cpp": '#include "scenes/town.h"\n#include "talus/level.h"\n',
     "apps/talus/main.cpp": '#include "talus/formats.h"\n#include "net/wire.h"\n#include <thread>\n',
 }
