@@ -23,6 +23,15 @@ void for_each_bit(Word word, F&& f) {
     for (; word; word &= word - 1) f(std::countr_zero(word));
 }
 
+// A pass jumps about in memory, but where to is known: this many waves before, the data is asked for.
+constexpr std::size_t kAhead = 6;
+void prefetch_tile(const Tile& tile) {
+    const char* line = reinterpret_cast<const char*>(&tile);
+    __builtin_prefetch(line);
+    __builtin_prefetch(line + 64);
+    __builtin_prefetch(line + 128);
+}
+
 // f.template operator()<D>() for the six directions.
 template <class F>
 void for_each_direction(F&& f) {
@@ -51,6 +60,8 @@ void Engine::begin(const StructureSettings& settings) {
         tile.bond[1] = tiles.all_bonds<1>(tile);
         tile.bond[2] = tiles.all_bonds<2>(tile);
         tile.landed = 0;
+        tile.dirty = tile.exists;
+        for (Word& f : tile.flow) f = 0;
     }
 }
 
@@ -88,13 +99,28 @@ Word Engine::flow_towards(const Tile& tile, Word wave) const {
         return wave & seen<D>(tile.bond[D / 2] & tile.reached, next.bond[D / 2] & next.reached);
 }
 
+// The flow of these blocks towards D is now `flow`. Both ends of what changed are to be weighed anew.
+template <int D>
+void Engine::set_flow(Tile& tile, Word blocks, Word flow) {
+    const Word changed = (tile.flow[D] & blocks) ^ flow;
+    if (!changed) return;
+    tile.flow[D] ^= changed;
+    tile.dirty |= changed;
+    mark_dirty<D>(tile, changed);
+}
+
+template <int D>
+void Engine::mark_dirty(Tile& tile, Word givers) {
+    tile.dirty |= moved_inside<D>(givers);
+    if (const Word across = moved_across<D>(givers)) tiles[tile.nb[D]].dirty |= across;
+}
+
 void Engine::spread() {
     waves_.clear();
     int left = 0;  // queues that hold anything
     for (std::uint32_t t = 0; t < tiles.tile_count(); t++) {
         Tile& tile = tiles[t];
         tile.reached = 0;
-        for (Word& f : tile.flow) f = 0;
         tile.pending[0] = tile.support;
         if (tile.support) queue_[0].push_back(t);
     }
@@ -115,12 +141,18 @@ void Engine::spread() {
             if (!wave) continue;
             waves_.push_back({t, std::uint32_t(wave), std::uint32_t(wave >> 32)});
             for_each_direction([&]<int D>() {
-                tile.flow[D] |= flow_towards<D>(tile, wave);
+                set_flow<D>(tile, wave, flow_towards<D>(tile, wave));
                 push<D>(t, wave, (level + cost[D]) & 3);
             });
         }
         queue.clear();
         for (std::size_t i = first; i < waves_.size(); i++) tiles[waves_[i].tile].reached |= waves_[i].word();
+    }
+    // What nothing reaches any more passes nothing on.
+    for (std::uint32_t t = 0; t < tiles.tile_count(); t++) {
+        Tile& tile = tiles[t];
+        if (const Word lost = tile.exists & ~tile.reached)
+            for_each_direction([&]<int D>() { set_flow<D>(tile, lost, 0); });
     }
 }
 
@@ -148,19 +180,31 @@ std::uint32_t Engine::weigh_up() {
     std::uint32_t broken = 0;
     for (std::size_t w = waves_.size(); w-- > 0;) {
         const std::uint32_t t = waves_[w].tile;
-        const Tile& tile = tiles[t];
-        const Word wave = waves_[w].word() & ~tile.support;  // what a support carries does not matter
+        Tile& tile = tiles[t];
+        if (w >= 2 * kAhead) prefetch_tile(tiles[waves_[w - 2 * kAhead].tile]);
+        if (w >= kAhead) {
+            const Tile& soon = tiles[waves_[w - kAhead].tile];
+            if (soon.dirty & waves_[w - kAhead].word()) {
+                for (const std::uint32_t n : soon.nb) __builtin_prefetch(&tiles[n].flow);
+                __builtin_prefetch(&unit_[soon.base]);
+            }
+        }
+        Word wave = waves_[w].word() & tile.dirty;
+        if (!wave) continue;
+        tile.dirty ^= wave;
+        wave &= ~tile.support;  // what a support carries does not matter
         if (!wave) continue;
         // Into which blocks of the wave the neighbours at D pass load.
         Word from[6];
         for_each_direction(
             [&]<int D>() { from[D] = wave & seen<D>(tile.flow[D ^ 1], tiles[tile.nb[D]].flow[D ^ 1]); });
         const Word beside = from[0] | from[1] | from[2] | from[3] | from[4] | from[5];
+        Word moved = 0;  // blocks whose load is not what it was
         for (Word rest = wave; rest; rest &= rest - 1) {
             const int bit = std::countr_zero(rest);
             const Word one = rest & -rest;
             const std::uint32_t index = tiles.index_in(tile, bit);
-            double load = tiles.kind_of(index).mass;
+            double load = tiles.kinds()[tile.kind != kMixedKinds ? tile.kind : tiles.kind_id(index)].mass;
             if ((beside | tile.landed) & one) {
                 double in[7];
                 int n = 0;
@@ -180,9 +224,12 @@ std::uint32_t Engine::weigh_up() {
                 if constexpr (D != Down) shares += (tile.flow[D] & one) != 0;
             });
             const double unit = load / shares;
+            if (std::bit_cast<std::uint64_t>(unit) != std::bit_cast<std::uint64_t>(unit_[index]))
+                moved |= one;
             unit_[index] = unit;
             if (unit > safe_) broken += break_overloaded<Up>(t, bit, index);
         }
+        for_each_direction([&]<int D>() { mark_dirty<D>(tile, moved & tile.flow[D]); });
     }
     return broken;
 }
@@ -223,13 +270,14 @@ std::uint32_t Engine::count_reached() const {
     return n;
 }
 
-// Fills part_ with the fallen part that holds this block and sets `mark` on it. A tile may come up in more
+// Fills part_ with the fallen part that holds this block and sets pending[3] on it, which
+// must be set on all that stands. A tile may come up in more
 // than one entry.
 void Engine::flood_part(std::uint32_t start, int bit) {
     part_.clear();
     const auto reach = [&](std::uint32_t t, Word bits) {
         Tile& tile = tiles[t];
-        bits &= ~(tile.mark | tile.pending[0]);
+        bits &= ~(tile.pending[3] | tile.pending[0]);
         if (!bits) return;
         if (!tile.pending[0]) stack_.push_back(t);
         tile.pending[0] |= bits;
@@ -247,8 +295,8 @@ void Engine::flood_part(std::uint32_t start, int bit) {
             before = wave;
             wave |= (wave & x) << 1 | ((wave >> 1) & x) | (wave & z) << 8 | ((wave >> 8) & z);
         }
-        wave &= ~tile.mark;
-        tile.mark |= wave;
+        wave &= ~tile.pending[3];
+        tile.pending[3] |= wave;
         part_.push_back({t, std::uint32_t(wave), std::uint32_t(wave >> 32)});
         for_each_direction([&]<int D>() {
             Word across = 0;
@@ -265,8 +313,9 @@ void Engine::flood_part(std::uint32_t start, int bit) {
 bool Engine::land_fallen() {
     const int up = int(settings_.up);
     for (std::uint32_t t = 0; t < tiles.tile_count(); t++) {
-        tiles[t].mark = tiles[t].reached;  // a flood never enters what stands: no unbroken bond leads there
-        tiles[t].landed = 0;
+        tiles[t].pending[3] =
+            tiles[t].reached;  // a flood never enters what stands: no unbroken bond leads there
+        tiles[t].pending[2] = tiles[t].landed;
     }
     // Standing blocks with a fallen one right above.
     std::uint32_t total = 0;
@@ -280,16 +329,15 @@ bool Engine::land_fallen() {
         });
         tile.landed = tile.reached & ~tile.support & above;
         // Supports take their part of the load but need not know of it.
-        tile.flow[0] = tile.reached & above;  // flow is free until the next spread()
+        tile.pending[1] = tile.reached & above;
         tile.landed_base = total;
         total += std::uint32_t(std::popcount(tile.landed));
     }
-    if (total == 0) return false;
     landed_.resize(total);
     count_.resize(tiles.kinds().size(), 0);
 
-    for (std::uint32_t t = 0; t < tiles.tile_count(); t++) {
-        for (Word rest; (rest = tiles[t].exists & ~tiles[t].mark) != 0;) {
+    for (std::uint32_t t = 0; total && t < tiles.tile_count(); t++) {
+        for (Word rest; (rest = tiles[t].exists & ~tiles[t].pending[3]) != 0;) {
             flood_part(t, std::countr_zero(rest));
             // The blocks under the part, and its mass: kinds are sorted by mass, so this adds in ascending
             // order.
@@ -298,9 +346,9 @@ bool Engine::land_fallen() {
                 const Tile& tile = tiles[w.tile];
                 for_each_direction([&]<int D>() {
                     if (D != (up ^ 1)) return;
-                    under += std::uint32_t(std::popcount(moved_inside<D>(w.word()) & tile.flow[0]));
-                    under +=
-                        std::uint32_t(std::popcount(moved_across<D>(w.word()) & tiles[tile.nb[D]].flow[0]));
+                    under += std::uint32_t(std::popcount(moved_inside<D>(w.word()) & tile.pending[1]));
+                    under += std::uint32_t(
+                        std::popcount(moved_across<D>(w.word()) & tiles[tile.nb[D]].pending[1]));
                 });
             }
             if (under == 0) continue;
@@ -331,7 +379,12 @@ bool Engine::land_fallen() {
             }
         }
     }
-    return true;
+    for (std::uint32_t t = 0; t < tiles.tile_count(); t++) {
+        Tile& tile = tiles[t];
+        tile.dirty |= tile.landed | tile.pending[2];
+        for (Word& w : tile.pending) w = 0;
+    }
+    return total != 0;
 }
 
 StructureReport Engine::solve(const StructureSettings& settings, StructureSolver::Progress progress,
@@ -363,10 +416,10 @@ StructureReport Engine::solve(const StructureSettings& settings, StructureSolver
 
 void Engine::collect(StructureReport& report) {
     const auto by_cell = [](Cell a, Cell b) { return a < b; };
-    for (std::uint32_t t = 0; t < tiles.tile_count(); t++) tiles[t].mark = tiles[t].reached;
+    for (std::uint32_t t = 0; t < tiles.tile_count(); t++) tiles[t].pending[3] = tiles[t].reached;
     for (std::uint32_t t = 0; t < tiles.tile_count(); t++) {
         Tile& tile = tiles[t];
-        for (Word rest; (rest = tile.exists & ~tile.mark) != 0;) {
+        for (Word rest; (rest = tile.exists & ~tile.pending[3]) != 0;) {
             flood_part(t, std::countr_zero(rest));
             std::vector<Cell>& part = report.parts.emplace_back();
             for (const Wave& w : part_)
@@ -382,6 +435,7 @@ void Engine::collect(StructureReport& report) {
                 report.broken_bonds.emplace_back(c, c + kStep[2 * a]);
             });
     }
+    for (std::uint32_t t = 0; t < tiles.tile_count(); t++) tiles[t].pending[3] = 0;
     std::sort(report.parts.begin(), report.parts.end(), [](const auto& a, const auto& b) {
         return a.size() != b.size() ? a.size() > b.size() : a.front() < b.front();
     });

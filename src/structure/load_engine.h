@@ -8,8 +8,10 @@
 // 64 blocks (the bits of one tile) at a time, and notes for each block to which neighbours it passes load.
 // weigh() walks the waves backwards: the waves that flow into a block all come before it, so that its load is
 // known when it is split. Distances need no storing: the order of the waves and the flow bits say it all.
-// Determinism: a block sorts what flows in by value, so the order inside a wave is free.
-// Tests: tests/structure/load_solver_test.cpp
+// From the second round on only dirty blocks are weighed: a block whose flow in and out is as before, and
+// into which the same bits flow, has the load it had, and its bonds hold as they did. Determinism: a block
+// sorts what flows in by value, so the order inside a wave is free. Tests:
+// tests/structure/load_solver_test.cpp
 #pragma once
 
 #include "structure/load_tiles.h"
@@ -41,6 +43,10 @@ class Engine {
     void push(std::uint32_t t, Word wave, int bucket);
     template <int D>
     Word flow_towards(const Tile& tile, Word wave) const;
+    template <int D>
+    void set_flow(Tile& tile, Word blocks, Word flow);
+    template <int D>
+    void mark_dirty(Tile& tile, Word givers);
     std::uint32_t weigh();
     template <int Up>
     std::uint32_t weigh_up();

@@ -119,7 +119,7 @@ void Tiles::set(std::span<const StructureBlock> blocks) {
     }
     if (!slots_.empty()) rehash(slots_.size());
     // Growth left up to twice the room; an input of this size is likely to come again, so keep what fits it.
-    if (tiles_.capacity() > tiles_.size() + tiles_.size() / 8) tiles_.shrink_to_fit();
+    if (tiles_.capacity() > tiles_.size() + tiles_.size() / 8) std::vector<Tile>(tiles_).swap(tiles_);
     for (std::uint32_t i = 0; i < tile_count(); i++) {
         Tile& tile = tiles_[i];
         tile.base = blocks_;
@@ -163,6 +163,12 @@ void Tiles::set(std::span<const StructureBlock> blocks) {
     }
     if (kinds_.size() > 1)
         for (std::uint32_t& k : kind_) k = rank[k];
+    for (std::uint32_t i = 0; i < tile_count(); i++) {
+        Tile& tile = tiles_[i];
+        tile.kind = kind_[tile.base];
+        for (int b = 1; b < std::popcount(tile.exists); b++)
+            if (kind_[tile.base + std::uint32_t(b)] != tile.kind) tile.kind = kMixedKinds;
+    }
 }
 
 std::size_t Tiles::bytes() const {

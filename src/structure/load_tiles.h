@@ -53,6 +53,8 @@ constexpr Word seen(Word own, Word next) {
     return moved_inside<D ^ 1>(own) | moved_across<D ^ 1>(next);
 }
 
+constexpr std::uint32_t kMixedKinds = 0xffffffffu;
+
 struct alignas(64) Tile {
     Word reached = 0;        // joined to a support in this round
     Word bond[3] = {};       // unbroken bond to the neighbour at +x, +y, +z
@@ -64,11 +66,11 @@ struct alignas(64) Tile {
     Word exists = 0;
     Word support = 0;
     Word landed = 0;  // has a load from fallen parts
-    Word mark = 0;    // scratch of floods
+    Word dirty = 0;   // to be weighed anew: flow in or out, or a load that comes in, may have changed
 
-    Word flow[6] = {};  // the block passes load to its neighbour at dir
-    Cell coord;         // x, z in eights of cells
-    std::uint32_t spare = 0;
+    Word flow[6] = {};       // the block passes load to its neighbour at dir
+    Cell coord;              // x, z in eights of cells
+    std::uint32_t kind = 0;  // of all its blocks; kMixedKinds: see Tiles::kind_of
 };
 static_assert(sizeof(Tile) == 192, "three cache lines: the first is what spreading reads of a neighbour");
 
@@ -93,6 +95,8 @@ class Tiles {
     std::span<const Kind> kinds() const { return kinds_; }
     const Kind& kind_of(std::uint32_t index) const { return kinds_[kind_[index]]; }
     std::uint32_t kind_id(std::uint32_t index) const { return kind_[index]; }
+    /// The kind numbers of a tile's blocks, from its base.
+    const std::uint32_t* kind_ids(const Tile& tile) const { return &kind_[tile.base]; }
     double min_strength() const { return min_strength_; }
 
     static std::uint32_t index_in(const Tile& tile, int bit) {
