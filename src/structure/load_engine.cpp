@@ -224,8 +224,9 @@ std::uint32_t Engine::weigh_up() {
                 if constexpr (D != Down) shares += (tile.flow[D] & one) != 0;
             });
             const double unit = load / shares;
-            if (std::bit_cast<std::uint64_t>(unit) != std::bit_cast<std::uint64_t>(unit_[index]))
-                moved |= one;
+            const bool same =
+                std::bit_cast<std::uint64_t>(unit) == std::bit_cast<std::uint64_t>(unit_[index]);
+            moved |= same ? 0 : one;
             unit_[index] = unit;
             if (unit > safe_) broken += break_overloaded<Up>(t, bit, index);
         }
@@ -414,34 +415,72 @@ StructureReport Engine::solve(const StructureSettings& settings, StructureSolver
     return report;
 }
 
+// Everything comes out in order of cells, row by row, so that a million cells in many parts need no sorting.
 void Engine::collect(StructureReport& report) {
-    const auto by_cell = [](Cell a, Cell b) { return a < b; };
-    for (std::uint32_t t = 0; t < tiles.tile_count(); t++) tiles[t].pending[3] = tiles[t].reached;
-    for (std::uint32_t t = 0; t < tiles.tile_count(); t++) {
-        Tile& tile = tiles[t];
-        for (Word rest; (rest = tile.exists & ~tile.pending[3]) != 0;) {
+    const std::uint32_t tile_count = tiles.tile_count();
+    std::size_t broken = 0;
+    for (std::uint32_t t = 0; t < tile_count; t++) tiles[t].pending[3] = tiles[t].reached;
+    // Numbers the parts, as the floods find them.
+    std::vector<std::uint32_t> sizes;
+    if (report.verdict == Verdict::falls) part_of_.resize(tiles.block_count());
+    for (std::uint32_t t = 0; t < tile_count; t++)
+        for (Word rest; (rest = tiles[t].exists & ~tiles[t].pending[3]) != 0;) {
             flood_part(t, std::countr_zero(rest));
-            std::vector<Cell>& part = report.parts.emplace_back();
+            std::uint32_t size = 0;
             for (const Wave& w : part_)
-                for_each_bit(w.word(), [&](int bit) { part.push_back(Tiles::cell_at(tiles[w.tile], bit)); });
-            std::sort(part.begin(), part.end(), by_cell);
+                for_each_bit(w.word(), [&](int bit) {
+                    part_of_[Tiles::index_in(tiles[w.tile], bit)] = std::uint32_t(sizes.size());
+                    size++;
+                });
+            sizes.push_back(size);
         }
-        const Word gone[3] = {tiles.all_bonds<0>(tile) & ~tile.bond[0],
-                              tiles.all_bonds<1>(tile) & ~tile.bond[1],
-                              tiles.all_bonds<2>(tile) & ~tile.bond[2]};
-        for (int a = 0; a < 3; a++)
-            for_each_bit(gone[a], [&](int bit) {
-                const Cell c = Tiles::cell_at(tile, bit);
-                report.broken_bonds.emplace_back(c, c + kStep[2 * a]);
-            });
+    for (std::uint32_t t = 0; t < tile_count; t++) {
+        Tile& tile = tiles[t];
+        tile.pending[3] = tile.exists & ~tile.reached;
+        tile.pending[0] = tiles.all_bonds<0>(tile) & ~tile.bond[0];
+        tile.pending[1] = tiles.all_bonds<1>(tile) & ~tile.bond[1];
+        tile.pending[2] = tiles.all_bonds<2>(tile) & ~tile.bond[2];
+        for (int axis = 0; axis < 3; axis++) broken += std::size_t(std::popcount(tile.pending[axis]));
     }
-    for (std::uint32_t t = 0; t < tiles.tile_count(); t++) tiles[t].pending[3] = 0;
-    std::sort(report.parts.begin(), report.parts.end(), [](const auto& a, const auto& b) {
-        return a.size() != b.size() ? a.size() > b.size() : a.front() < b.front();
-    });
-    std::sort(report.broken_bonds.begin(), report.broken_bonds.end(), [](const Bond& a, const Bond& b) {
-        return a.first == b.first ? a.second < b.second : a.first < b.first;
-    });
+
+    // Their order: by size, then by lowest cell, which is the order in which the cells come by.
+    constexpr std::uint32_t kUnseen = 0xffffffffu;
+    std::vector<std::uint32_t> place(sizes.size(), kUnseen);
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> order;  // size, part
+    order.reserve(sizes.size());
+    if (!sizes.empty())
+        tiles.for_each_in_order([](const Tile& tile) { return tile.pending[3]; },
+                                [&](const Tile& tile, int bit) {
+                                    const std::uint32_t part = part_of_[Tiles::index_in(tile, bit)];
+                                    if (place[part] != kUnseen) return;
+                                    place[part] = 0;
+                                    order.emplace_back(sizes[part], part);
+                                });
+    std::stable_sort(order.begin(), order.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    report.parts.resize(order.size());
+    for (std::uint32_t i = 0; i < order.size(); i++) {
+        place[order[i].second] = i;
+        report.parts[i].reserve(order[i].first);
+    }
+    if (!sizes.empty())
+        tiles.for_each_in_order([](const Tile& tile) { return tile.pending[3]; },
+                                [&](const Tile& tile, int bit) {
+                                    report.parts[place[part_of_[Tiles::index_in(tile, bit)]]].push_back(
+                                        Tiles::cell_at(tile, bit));
+                                });
+    report.broken_bonds.reserve(broken);
+    if (broken)
+        tiles.for_each_in_order(
+            [](const Tile& tile) { return tile.pending[0] | tile.pending[1] | tile.pending[2]; },
+            [&](const Tile& tile, int bit) {
+                const Cell c = Tiles::cell_at(tile, bit);
+                for (const int axis : {0, 2, 1})  // the order of the other ends
+                    if (tile.pending[axis] >> bit & 1)
+                        report.broken_bonds.emplace_back(c, c + kStep[2 * axis]);
+            });
+    for (std::uint32_t t = 0; t < tile_count; t++)
+        for (Word& w : tiles[t].pending) w = 0;
 }
 
 std::uint32_t Engine::first_round(const StructureSettings& settings) {
@@ -469,6 +508,7 @@ std::size_t Engine::bytes() const {
     std::size_t n = tiles.bytes() + unit_.capacity() * 8 + waves_.capacity() * sizeof(Wave) +
                     landed_.capacity() * 8 + part_.capacity() * sizeof(Wave) +
                     (stack_.capacity() + count_.capacity() + touched_.capacity()) * 4;
+    n += part_of_.capacity() * 4;
     for (const auto& q : queue_) n += q.capacity() * 4;
     return n;
 }

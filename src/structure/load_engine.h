@@ -72,6 +72,7 @@ class Engine {
     std::vector<std::uint32_t> queue_[4];                 // tiles with pending bits, by distance mod 4
     std::vector<double> landed_;                          // loads from fallen parts, at landed_base
     std::vector<Wave> part_;                              // of the last flood
+    std::vector<std::uint32_t> part_of_;                  // for each block that fell
     std::vector<std::uint32_t> stack_, count_, touched_;  // scratch
 };
 

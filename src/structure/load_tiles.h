@@ -132,6 +132,26 @@ class Tiles {
         return tile.exists & seen<2 * A>(tile.exists, tiles_[tile.nb[2 * A]].exists);
     }
 
+    /// f(tile, bit) for the bits of word(tile), in order of cells: y, then z, then x.
+    template <class W, class F>
+    void for_each_in_order(W&& word, F&& f) const {
+        for (std::uint32_t first = 0, end; first < tile_count(); first = end) {
+            // Tiles side by side in x: their rows run through all of them.
+            const Cell at = tiles_[first].coord;
+            Word any = 0;
+            for (end = first; end < tile_count(); end++) {
+                if (tiles_[end].coord.y != at.y || tiles_[end].coord.z != at.z) break;
+                any |= word(tiles_[end]);
+            }
+            for (int row = 0; row < 8; row++) {
+                if (!(any >> 8 * row & 255)) continue;
+                for (std::uint32_t t = first; t < end; t++)
+                    for (Word bits = word(tiles_[t]) >> 8 * row & 255; bits; bits &= bits - 1)
+                        f(tiles_[t], 8 * row + std::countr_zero(bits));
+            }
+        }
+    }
+
     std::size_t bytes() const;
 
  private:
