@@ -48,8 +48,8 @@ struct LevelSettings {
 };
 
 struct GroupSettings {
-    Pose pose;
-    Vec3 velocity, spin;
+    Pose pose{};
+    Vec3 velocity{}, spin{};
     bool bears_load = false;  ///< judged by the structural solver, worn by hits
     bool asleep = false;
 };
@@ -59,7 +59,7 @@ struct GroupView {
     GroupId id;
     const Grid* grid = nullptr;
     Body body;
-    Pose pose;
+    Pose pose{};
     bool bears_load = false;
     bool asleep = false;
     std::uint64_t created_tick = 0;

@@ -1,5 +1,7 @@
 #include "connect/joins.h"
 
+#include "connect/flood.h"
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -145,6 +147,20 @@ void hang_non_solids(const Grid& grid, CellLabels& labels, std::vector<std::vect
     });
 }
 
+std::vector<std::vector<Cell>> parts_by_flood(const Grid& grid, const Joins& joins, std::size_t first) {
+    const Flood flood(grid, joins);
+    auto parts = flood.cells_from(first);
+    if (!parts.empty() && grid.solid_count() != grid.block_count()) {
+        grid.for_each([&](Cell cell, BlockId id) {
+            if (grid.table().flags(id).solid) return;
+            const std::size_t part = flood.part_of(*nearest_solid(grid, cell));
+            if (part >= first) parts[part - first].push_back(cell);
+        });
+    }
+    for (auto& part : parts) std::sort(part.begin(), part.end());
+    return parts;
+}
+
 void sort_parts(const Grid& grid, std::vector<std::vector<Cell>>& parts) {
     auto solids = [&](const std::vector<Cell>& cells) {
         return std::count_if(cells.begin(), cells.end(), [&](Cell c) { return grid.is_solid(c); });
@@ -163,34 +179,12 @@ void sort_parts(const Grid& grid, std::vector<std::vector<Cell>>& parts) {
 
 }  // namespace
 
-Parts find_parts(const Grid& grid, const Joins& joins) {
-    Parts out;
-    CellLabels labels;
-    grid.for_each([&](Cell start, BlockId id) {
-        if (!grid.table().flags(id).solid) {
-            if (grid.solid_count() == 0) out.loose.push_back(start);
-            return;
-        }
-        if (labels.at(start) != CellLabels::kNone) return;
-        out.parts.emplace_back();
-        auto& part = out.parts.back();
-        const auto label = std::uint32_t(out.parts.size());
-        labels.at(start) = label;
-        part.push_back(start);
-        for (std::size_t i = 0; i < part.size(); i++) {
-            const Cell cell = part[i];
-            for_each_held(grid, joins, cell, [&](Cell other) {
-                std::uint32_t& seen = labels.at(other);
-                if (seen == CellLabels::kNone) {
-                    seen = label;
-                    part.push_back(other);
-                }
-            });
-        }
-    });
-    hang_non_solids(grid, labels, out.parts);
-    sort_parts(grid, out.parts);
-    return out;
+std::vector<std::vector<Cell>> find_parts(const Grid& grid, const Joins& joins) {
+    return parts_by_flood(grid, joins, 0);
+}
+
+std::vector<std::vector<Cell>> find_loose_parts(const Grid& grid, const Joins& joins) {
+    return parts_by_flood(grid, joins, 1);
 }
 
 std::vector<std::vector<Cell>> find_split(const Grid& grid, const Joins& joins,
@@ -253,7 +247,12 @@ std::vector<std::vector<Cell>> find_split(const Grid& grid, const Joins& joins,
         });
         return true;
     };
+    constexpr std::size_t kBound =
+        4096;  // cells looked from, after which a flood of the whole grid is cheaper
+    std::size_t looked = 0;
     while (active.size() > 1) {
+        looked += active.size();
+        if (looked > kBound && looked > grid.solid_count() / 64) return find_loose_parts(grid, joins);
         std::vector<std::uint32_t> still;
         for (std::uint32_t label : active) {
             if (fronts[label - 1].united_with) continue;

@@ -47,16 +47,13 @@ class Joins {
 };
 
 /// The parts of a group: solids joined through any chain of holds(), each with the non-solids that hang on it
-/// (a non-solid hangs on the nearest solid; of equally near ones, the lowest cell).
-struct Parts {
-    /// Largest first by number of solids, then by lowest cell. Cells sorted.
-    std::vector<std::vector<Cell>> parts;
-    /// Non-solids when there is no solid at all.
-    std::vector<Cell> loose;
-};
+/// (a non-solid hangs on the nearest solid; of equally near ones, the lowest cell). Largest first by number
+/// of solids, then by lowest cell; cells sorted. Without any solid there is no part. O(blocks), 64 at a time
+/// (flood.h).
+std::vector<std::vector<Cell>> find_parts(const Grid& grid, const Joins& joins);
 
-/// Looks at the whole grid. O(blocks).
-Parts find_parts(const Grid& grid, const Joins& joins);
+/// find_parts() without the first, which is never copied.
+std::vector<std::vector<Cell>> find_loose_parts(const Grid& grid, const Joins& joins);
 
 /// Which parts came off when the solids at `removed` left a group that was one part before? A search from the
 /// neighbours of what was removed, side by side, that ends as soon as all met or all but one are exhausted:

@@ -56,8 +56,7 @@ bool split_loose_parts(LevelState& level, Group& group, Cause cause) {
     if (group.broke_off && cause == Cause::script) cause = Cause::blast;
     std::vector<std::vector<Cell>> parts;
     if (group.whole_look) {
-        parts = find_parts(group.grid, group.joins).parts;
-        if (!parts.empty()) parts.erase(parts.begin());
+        parts = find_loose_parts(group.grid, group.joins);
     } else {
         parts = find_split(group.grid, group.joins, group.removed_solids);
     }
