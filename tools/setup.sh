@@ -41,7 +41,6 @@ install_packages() {
 
 # The page's libraries, as locked in client/package-lock.json. npm writes its own copy of the lock last.
 install_npm() {
-    [[ -e client/package-lock.json ]] || return 0
     local major
     major=$(node -p 'process.versions.node.split(".")[0]')
     ((major >= 18)) || stop 2 "node $major is too old: 18 or newer is needed (Debian 12 has 18)"
