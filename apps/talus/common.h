@@ -1,0 +1,76 @@
+// common.h - what the subcommands share: reading a file, edits given on the command line, words for people.
+//
+// Layer: apps. Coordinates are those of the file's own grid: minimum corner at 0,0,0, y up.
+// Tests: tests/io/cli_test.cpp
+#pragma once
+
+#include "talus/formats.h"
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace talus {
+
+/// Ends the program with exit 1 and this message on stderr.
+struct BadInput : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// FILE, --materials and --json, which every subcommand that reads a file has.
+struct InputOptions {
+    std::string file, materials;
+    bool json = false;
+    void add_to(CLI::App& command);
+    /// The catalog: built in, or with the materials file. Throws BadInput.
+    BlockCatalog catalog() const;
+    /// Reads FILE; says on stderr which block names are unknown. Throws BadInput.
+    Model load() const;
+};
+
+/// One --remove, --carve or --blast.
+struct Edit {
+    enum class Kind : std::uint8_t { remove, carve, blast } kind = Kind::remove;
+    CellBox box;       ///< remove and blast: one cell
+    float power = 0;   ///< blast
+    std::string text;  ///< as given
+};
+
+/// Collects edits in the order of the command line.
+class EditOptions {
+ public:
+    /// Adds --remove and --carve, and --blast when `blasts`.
+    void add_to(CLI::App& command, bool blasts);
+    /// After parsing. Throws CLI::ValidationError (exit 2) for coordinates that are none.
+    std::vector<Edit> edits() const;
+
+ private:
+    const CLI::App* command_ = nullptr;
+    CLI::Option* remove_ = nullptr;
+    CLI::Option* carve_ = nullptr;
+    CLI::Option* blast_ = nullptr;
+};
+
+/// Clears the cells of a box, whatever its size. @return how many blocks were there
+std::size_t clear_box(Grid& grid, const CellBox& box);
+
+/// A remove or carve that names no block is a slip worth telling, not an error.
+void warn_no_block(const Edit& edit);
+
+/// y of the lowest layer with a solid block; 0 when there is none.
+int lowest_solid_layer(const Grid& grid);
+
+// For people: 1,234,567; "1 block", "2 blocks"; 775 kg, 12.4 t.
+std::string grouped(std::uint64_t n);
+std::string counted(std::uint64_t n, std::string_view one, std::string_view many);
+std::string weight_text(double kg);
+
+}  // namespace talus
