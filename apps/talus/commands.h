@@ -15,5 +15,7 @@ namespace talus {
 void add_info(CLI::App& app);
 /// talus structure FILE: does it stand?
 void add_structure(CLI::App& app);
+/// talus collapse FILE: what comes down?
+void add_collapse(CLI::App& app);
 
 }  // namespace talus

@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
     app.footer("'talus COMMAND --help' tells more. Exit: 0 done, 1 bad input, 2 bad usage.");
     talus::add_info(app);
     talus::add_structure(app);
+    talus::add_collapse(app);
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& help) {  // --help, --version
