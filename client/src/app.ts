@@ -16,8 +16,8 @@ import { WorldView } from './world_view';
 const kEyeHeight = 1.6;
 const kReach = 400;
 const kWalkSpeed = 5;
-/** The page refuses bigger files itself; the server has its own, lower or equal, limit and says so. */
-const kUploadLimit = 64 << 20;
+/** The server's own limit: bigger files are not even sent. */
+const kUploadLimit = 16 << 20;
 
 const kNothing: Pick = { kind: 'none', group: 0, cell: [0, 0, 0], point: [0, 0, 0], normal: [0, 0, 0], distance: 0 };
 

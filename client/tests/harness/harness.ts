@@ -1,4 +1,4 @@
-// harness.ts - the page without a server: a town, or ?pieces=N moving pieces, from the core's double.
+// harness.ts - the page without a server: a town, or ?pieces=N moving pieces (&still: at rest), from the core's double.
 import { App } from '../../src/app';
 import type { Socket } from '../../src/connection';
 import { CoreDouble } from '../core_double';
@@ -85,7 +85,10 @@ function pieces(count: number): void {
     const x = (i % side) * 3 - side * 1.5;
     const y = 1 + Math.floor(i / (side * side)) * 3;
     const z = (Math.floor(i / side) % side) * 3 - side * 1.5;
-    core.addGroup({ id: 1 + i, mesh: v.mesh(), pose: (t) => [x, y + Math.sin(t + i), z, 0, Math.sin((t + i) / 2), 0, Math.cos((t + i) / 2)] });
+    core.addGroup({ id: 1 + i, mesh: v.mesh(), pose: (now) => {
+      const t = query.has('still') ? 0 : now;
+      return [x, y + Math.sin(t + i), z, 0, Math.sin((t + i) / 2), 0, Math.cos((t + i) / 2)];
+    } });
   }
   core.state = { ...core.state, awake: count, bounds: [-side * 1.5, 0, -side * 1.5, side * 1.5, side * 3, side * 1.5] };
 }
