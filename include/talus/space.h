@@ -24,7 +24,7 @@ struct ShapeBox {
     Box box;
     float density = -1;    ///< kg/m^3; negative: the body's
     bool collides = true;  ///< false: only weighs (ballast)
-    float friction = -1;   ///< negative: the body's
+    float friction = -1;   ///< negative: the body's (boxes from_grid: always the body's)
 };
 
 /// What a body is made of: axis-aligned boxes in its frame, given one by one or taken from a grid of blocks.
@@ -45,6 +45,9 @@ class BodyShape {
     std::span<const ShapeBox> boxes() const;
     double volume() const;  ///< of all boxes, m^3
     double mass(float default_density) const;
+    /// Of the solid blocks of from_grid, by volume: what a body made of them should have. `otherwise` when
+    /// there are none.
+    float mean_friction(float otherwise) const;
 
     struct Data;
     const std::shared_ptr<const Data>& data() const { return data_; }
@@ -184,6 +187,11 @@ class Space {
 
     const SpaceSettings& settings() const;
     void set_paused(bool paused);
+    /// false: wakes everything, and nothing falls asleep again.
+    void set_allow_sleep(bool allow);
+    /// All layers but fixed against fixed collide, and falling_through_soft passes soft_terrain, unless set
+    /// here.
+    void set_layers_collide(Layer a, Layer b, bool collide);
 
     /// Terrain blocks, read in place; null = none. The grid must outlive the space or be taken away first.
     void set_terrain(const Grid* grid);

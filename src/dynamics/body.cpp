@@ -1,0 +1,286 @@
+#include "dynamics/state.h"
+
+namespace talus {
+
+namespace {
+
+/// The state behind a handle; null when the body is gone.
+struct Access {
+    Space::State* state = nullptr;
+    std::int32_t index = 0;
+    BodyHot* hot = nullptr;
+    BodyCold* cold = nullptr;
+    explicit operator bool() const { return state != nullptr; }
+};
+
+Access access_body(const Body& body) {
+    if (!body.space()) return {};
+    Space::State& s = body.space()->state();
+    if (!s.bodies.is(body.id())) return {};
+    const auto i = body.id().index;
+    return {&s, std::int32_t(i), &s.bodies.hot[i], &s.bodies.cold[i]};
+}
+
+/// Handles do not change what they point to; reading is const.
+Vec3 inverse_inertia_times(const BodyHot& hot, const BodyCold& cold, Vec3 v) {
+    const Mat3 k = spin_frame(hot, cold);
+    return mul_transposed(k, k * v);
+}
+
+}  // namespace
+
+bool Body::exists() const { return bool(access_body(*this)); }
+
+Pose Body::pose() const {
+    const Access b = access_body(*this);
+    return b ? b.state->bodies.frame_pose(b.index) : Pose{};
+}
+
+void Body::set_pose(const Pose& pose) {
+    const Access b = access_body(*this);
+    if (!b) return;
+    const float q = pose.rotation.x + pose.rotation.y + pose.rotation.z + pose.rotation.w;
+    if (!is_finite(pose.position) || !std::isfinite(q)) {
+        b.cold->bad = true;
+        return;
+    }
+    b.state->wake_neighbours(b.index);
+    b.state->bodies.set_frame_pose(b.index, pose);
+    b.state->wake(b.index);
+    b.cold->rest_position = b.cold->sleep_position = b.hot->position;
+    b.cold->rest_rotation = b.cold->rotation;
+    b.state->refresh_contacts(b.index);
+}
+
+DVec3 Body::center_of_mass() const {
+    const Access b = access_body(*this);
+    return b ? b.hot->position : DVec3{};
+}
+Vec3 Body::local_center_of_mass() const {
+    const Access b = access_body(*this);
+    return b ? b.cold->local_com : Vec3{};
+}
+DVec3 Body::to_world(Vec3 local) const {
+    const Access b = access_body(*this);
+    return b ? b.hot->position + to_double(b.hot->rotation * (local - b.cold->local_com)) : to_double(local);
+}
+Vec3 Body::to_local(DVec3 world) const {
+    const Access b = access_body(*this);
+    if (!b) return to_float(world);
+    return mul_transposed(b.hot->rotation, to_float(world - b.hot->position)) + b.cold->local_com;
+}
+Vec3 Body::direction_to_world(Vec3 local) const {
+    const Access b = access_body(*this);
+    return b ? b.hot->rotation * local : local;
+}
+Vec3 Body::direction_to_local(Vec3 world) const {
+    const Access b = access_body(*this);
+    return b ? mul_transposed(b.hot->rotation, world) : world;
+}
+
+Vec3 Body::velocity() const {
+    const Access b = access_body(*this);
+    return b ? b.hot->velocity : Vec3{};
+}
+void Body::set_velocity(Vec3 velocity) {
+    const Access b = access_body(*this);
+    if (!b || b.cold->motion == MotionType::fixed) return;
+    if (!is_finite(velocity)) {
+        b.cold->bad = true;
+        return;
+    }
+    b.state->wake(b.index);
+    b.hot->velocity = velocity;
+}
+Vec3 Body::spin() const {
+    const Access b = access_body(*this);
+    return b ? b.hot->spin : Vec3{};
+}
+void Body::set_spin(Vec3 spin) {
+    const Access b = access_body(*this);
+    if (!b || b.cold->motion == MotionType::fixed) return;
+    if (!is_finite(spin)) {
+        b.cold->bad = true;
+        return;
+    }
+    b.state->wake(b.index);
+    b.hot->spin = spin;
+}
+Vec3 Body::velocity_at(DVec3 point) const {
+    const Access b = access_body(*this);
+    return b ? b.hot->velocity + cross(b.hot->spin, to_float(point - b.hot->position)) : Vec3{};
+}
+
+void Body::add_force(Vec3 force) {
+    const Access b = access_body(*this);
+    if (b && b.state->bodies.awake(b.index)) b.cold->force += force;
+}
+void Body::add_force_at(Vec3 force, DVec3 point) {
+    const Access b = access_body(*this);
+    if (!b || !b.state->bodies.awake(b.index)) return;
+    b.cold->force += force;
+    b.cold->torque += cross(to_float(point - b.hot->position), force);
+}
+void Body::add_torque(Vec3 torque) {
+    const Access b = access_body(*this);
+    if (b && b.state->bodies.awake(b.index)) b.cold->torque += torque;
+}
+void Body::add_impulse(Vec3 impulse) {
+    const Access b = access_body(*this);
+    if (!b || !b.hot->dynamic) return;
+    b.state->wake(b.index);
+    b.hot->velocity += impulse * b.hot->inverse_mass;
+}
+void Body::add_impulse_at(Vec3 impulse, DVec3 point) {
+    const Access b = access_body(*this);
+    if (!b || !b.hot->dynamic) return;
+    b.state->wake(b.index);
+    b.hot->velocity += impulse * b.hot->inverse_mass;
+    b.hot->spin += inverse_inertia_times(*b.hot, *b.cold, cross(to_float(point - b.hot->position), impulse));
+}
+
+float Body::mass() const {
+    const Access b = access_body(*this);
+    return b ? b.cold->mass : 0;
+}
+SymMat3 Body::inertia() const {
+    const Access b = access_body(*this);
+    return b ? b.cold->inertia : SymMat3{};
+}
+DBox Body::bounds() const {
+    const Access b = access_body(*this);
+    if (!b) return {};
+    return {b.hot->position + to_double(b.hot->lo), b.hot->position + to_double(b.hot->hi)};
+}
+float Body::friction() const {
+    const Access b = access_body(*this);
+    return b ? b.cold->friction : 0;
+}
+void Body::set_friction(float friction) {
+    const Access b = access_body(*this);
+    if (!b || friction == b.cold->friction) return;
+    b.cold->friction = friction;
+    b.state->refresh_contacts(b.index);
+}
+float Body::restitution() const {
+    const Access b = access_body(*this);
+    return b ? b.cold->restitution : 0;
+}
+void Body::set_restitution(float restitution) {
+    const Access b = access_body(*this);
+    if (!b || restitution == b.cold->restitution) return;
+    b.cold->restitution = restitution;
+    b.state->refresh_contacts(b.index);
+}
+float Body::gravity_factor() const {
+    const Access b = access_body(*this);
+    return b ? b.cold->gravity_factor : 0;
+}
+void Body::set_gravity_factor(float factor) {
+    const Access b = access_body(*this);
+    if (!b || factor == b.cold->gravity_factor) return;
+    b.state->wake(b.index);
+    b.cold->gravity_factor = factor;
+}
+Layer Body::layer() const {
+    const Access b = access_body(*this);
+    return b ? Layer(b.hot->layer) : Layer::terrain;
+}
+void Body::set_layer(Layer layer) {
+    const Access b = access_body(*this);
+    if (!b || b.hot->layer == std::uint8_t(layer)) return;
+    b.state->wake(b.index);
+    b.state->wake_neighbours(b.index);
+    b.hot->layer = std::uint8_t(layer);
+    b.state->drop_pairs(b.index);
+    if (b.hot->dynamic) b.state->add_world_pair(b.index);
+    b.state->broad.touch(b.index);
+}
+MotionType Body::motion() const {
+    const Access b = access_body(*this);
+    return b ? b.cold->motion : MotionType::fixed;
+}
+void Body::set_motion(MotionType motion) {
+    const Access b = access_body(*this);
+    if (!b || b.cold->motion == motion) return;
+    const Pose pose = b.state->bodies.frame_pose(b.index);
+    b.state->wake(b.index);
+    b.state->wake_neighbours(b.index);
+    b.cold->motion = motion;
+    if (motion == MotionType::fixed) b.hot->velocity = b.hot->spin = {};
+    b.state->bodies.refresh_mass(b.index);
+    b.state->bodies.set_frame_pose(b.index, pose);
+    b.state->drop_pairs(b.index);
+    if (b.hot->dynamic) b.state->add_world_pair(b.index);
+    b.state->broad.touch(b.index);
+}
+void* Body::owner() const {
+    const Access b = access_body(*this);
+    return b ? b.cold->owner : nullptr;
+}
+void Body::set_owner(void* owner) {
+    if (const Access b = access_body(*this)) b.cold->owner = owner;
+}
+
+bool Body::is_asleep() const {
+    const Access b = access_body(*this);
+    return b && b.hot->asleep;
+}
+void Body::activate() {
+    if (const Access b = access_body(*this)) b.state->wake(b.index);
+}
+void Body::sleep() {
+    const Access b = access_body(*this);
+    if (!b || !b.hot->dynamic) return;
+    b.hot->asleep = true;
+    b.hot->velocity = b.hot->spin = {};
+    b.cold->force = b.cold->torque = {};
+    b.cold->sleep_position = b.hot->position;
+    // What it carries and what carries it now is what may change later.
+    const float h = 1.0f / 240;
+    b.state->each_pair(b.index, [&](std::int32_t, Pair& p, std::int32_t) {
+        if (!p.touching) return;
+        p.load = 0;
+        for (std::int32_t m = p.first; m >= 0; m = b.state->pairs.manifolds[std::size_t(m)].next) {
+            const Manifold& q = b.state->pairs.manifolds[std::size_t(m)];
+            for (int k = 0; k < q.count; k++) p.load += q.points[k].impulse / h;
+        }
+    });
+}
+
+const BodyShape& Body::shape() const {
+    static const BodyShape nothing;
+    const Access b = access_body(*this);
+    return b ? b.cold->shape : nothing;
+}
+
+void Body::set_shape(const BodyShape& shape) {
+    const Access b = access_body(*this);
+    if (!b) return;
+    Space::State& s = *b.state;
+    s.wake(b.index);
+    s.wake_neighbours(b.index);
+    const Pose pose = s.bodies.frame_pose(b.index);
+    const Vec3 old_com = b.cold->local_com;
+    const bool was_dynamic = b.hot->dynamic;
+    b.cold->shape = shape;
+    s.bodies.refresh_mass(b.index);
+    s.bodies.set_frame_pose(b.index, pose);
+    const Vec3 shift = b.cold->local_com - old_com;
+    b.hot->velocity += cross(b.hot->spin, b.hot->rotation * shift);
+    b.cold->rest_position = b.cold->sleep_position = b.hot->position;
+    if (was_dynamic != b.hot->dynamic) {
+        s.drop_pairs(b.index);
+        if (b.hot->dynamic) s.add_world_pair(b.index);
+    }
+    // Anchors are counted from the centre of mass: moved along, old contacts warm start the new ones.
+    s.each_pair(b.index, [&](std::int32_t, Pair& p, std::int32_t) {
+        for (std::int32_t m = p.first; m >= 0; m = s.pairs.manifolds[std::size_t(m)].next)
+            for (Manifold::Point& point : s.pairs.manifolds[std::size_t(m)].points)
+                (p.a == b.index ? point.on_a : point.on_b) =
+                    (p.a == b.index ? point.on_a : point.on_b) - shift;
+    });
+    s.refresh_contacts(b.index);
+}
+
+}  // namespace talus

@@ -1,0 +1,143 @@
+#include "dynamics/body_store.h"
+
+namespace talus {
+
+std::int32_t BodyStore::add(const BodyShape& shape, const BodySettings& s) {
+    std::int32_t i;
+    if (!free_.empty()) {
+        i = free_.back();
+        free_.pop_back();
+    } else {
+        i = size();
+        hot.emplace_back();
+        cold.emplace_back();
+    }
+    BodyHot& h = hot[std::size_t(i)];
+    BodyCold& c = cold[std::size_t(i)];
+    const std::uint32_t generation = c.generation;
+    h = BodyHot{};
+    c = BodyCold{};
+    c.generation = generation;
+    c.shape = shape;
+    c.motion = s.motion;
+    c.density = s.density;
+    c.friction = s.friction;
+    c.restitution = s.restitution;
+    c.linear_damping = s.linear_damping;
+    c.angular_damping = s.angular_damping;
+    c.gravity_factor = s.gravity_factor;
+    c.owner = s.owner;
+    c.continuous = s.continuous;
+    h.exists = true;
+    h.layer = std::uint8_t(s.layer);
+    h.velocity = s.velocity;
+    h.spin = s.spin;
+    h.asleep = s.asleep && s.motion == MotionType::dynamic;
+    if (h.asleep) h.velocity = h.spin = {};
+    Pose pose = s.pose;
+    if (!is_finite(pose.position) || !is_finite(s.velocity) || !is_finite(s.spin)) {
+        c.bad = true;
+        h.velocity = h.spin = {};
+        if (!is_finite(pose.position)) pose.position = {};
+    }
+    refresh_mass(i);
+    set_frame_pose(i, pose);
+    c.sleep_position = c.rest_position = h.position;
+    c.rest_rotation = c.rotation;
+    alive++;
+    return i;
+}
+
+void BodyStore::remove(std::int32_t i) {
+    BodyHot& h = hot[std::size_t(i)];
+    h.exists = false;
+    h.dynamic = false;
+    cold[std::size_t(i)].generation++;
+    alive--;
+}
+
+void BodyStore::refresh_mass(std::int32_t i) {
+    BodyHot& h = hot[std::size_t(i)];
+    BodyCold& c = cold[std::size_t(i)];
+    const BodyShape::Data& d = *c.shape.data();
+    h.shape = &d;
+    MassSums sums = d.own;
+    sums += d.unit.scaled(c.density);
+    DVec3 center = d.reference;
+    c.mass = float(sums.mass);
+    if (sums.mass > 0) center = sums.first / sums.mass;
+    c.local_com = to_float(center);
+    h.com = to_float(center - d.reference);
+    const Inertia inertia = inertia_about_center(sums);
+    c.inertia = {float(inertia.v[0]), float(inertia.v[1]), float(inertia.v[2]),
+                 float(inertia.v[3]), float(inertia.v[4]), float(inertia.v[5])};
+    h.dynamic = h.exists && c.motion == MotionType::dynamic && sums.mass > 0;
+    h.inverse_mass = h.dynamic ? float(1 / sums.mass) : 0;
+    c.root_moments = c.root_inverse = {};
+    c.principal = {};
+    c.isotropic = true;
+    if (h.dynamic) {
+        const PrincipalFrame frame = principal_frame(inertia);
+        c.principal = frame.axes;
+        float least = frame.moments.x, most = least;
+        for (int k = 0; k < 3; k++) {
+            c.root_moments[k] = std::sqrt(frame.moments[k]);
+            c.root_inverse[k] = c.root_moments[k] > 0 ? 1 / c.root_moments[k] : 0;
+            if (frame.moments[k] < least) least = frame.moments[k];
+            if (frame.moments[k] > most) most = frame.moments[k];
+        }
+        c.isotropic = most - least <= 1e-4f * most;
+    }
+    // The farthest corner of the bounds, or of any box when that is nearer.
+    float radius2 = 0;
+    for (const CollisionBox& b : d.solids) {
+        const Vec3 r = b.center - h.com;
+        const Vec3 e{std::fabs(r.x) + b.half.x, std::fabs(r.y) + b.half.y, std::fabs(r.z) + b.half.z};
+        if (dot(e, e) > radius2) radius2 = dot(e, e);
+    }
+    h.radius = std::sqrt(radius2);
+}
+
+void BodyStore::refresh_pose(std::int32_t i) {
+    BodyHot& h = hot[std::size_t(i)];
+    h.rotation = to_matrix(cold[std::size_t(i)].rotation);
+    const Vec3 center = h.rotation * ((h.shape->lo + h.shape->hi) * 0.5f - h.com);
+    const Vec3 half = (h.shape->hi - h.shape->lo) * 0.5f;
+    Vec3 extent;
+    for (int k = 0; k < 3; k++)
+        extent[k] = std::fabs(h.rotation.m[k][0]) * half.x + std::fabs(h.rotation.m[k][1]) * half.y +
+                    std::fabs(h.rotation.m[k][2]) * half.z;
+    h.lo = center - extent;
+    h.hi = center + extent;
+}
+
+Pose BodyStore::frame_pose(std::int32_t i) const {
+    const BodyHot& h = hot[std::size_t(i)];
+    return {h.position - to_double(h.rotation * cold[std::size_t(i)].local_com),
+            cold[std::size_t(i)].rotation};
+}
+
+void BodyStore::set_frame_pose(std::int32_t i, const Pose& pose) {
+    BodyHot& h = hot[std::size_t(i)];
+    BodyCold& c = cold[std::size_t(i)];
+    c.rotation = normalized(pose.rotation);
+    if (!std::isfinite(c.rotation.x + c.rotation.y + c.rotation.z + c.rotation.w)) {
+        c.rotation = {};
+        c.bad = true;
+    }
+    refresh_pose(i);
+    h.position = pose.position + to_double(h.rotation * c.local_com);
+}
+
+void BodyStore::wake(std::int32_t i) {
+    BodyHot& h = hot[std::size_t(i)];
+    BodyCold& c = cold[std::size_t(i)];
+    c.quiet_time = 0;
+    if (!h.asleep) return;
+    h.asleep = false;
+    c.rest_position = h.position;
+    c.rest_rotation = c.rotation;
+    h.velocity = h.spin = {};
+}
+
+}  // namespace talus

@@ -1,0 +1,125 @@
+// body_store.h - the bodies of a space: what every stage of a step reads, apart from what few do.
+//
+// Layer: dynamics. Slot 0 is the world (terrain and ground): it never moves and has no shape.
+// Frames: a shape's axes are the body's axes; `com` leads from the shape's reference to the centre of mass.
+// Determinism: slots are reused last-freed first.
+// Tests: tests/dynamics/
+#pragma once
+
+#include "dynamics/shape.h"
+#include "talus/space.h"
+
+#include <memory>
+#include <vector>
+
+namespace talus {
+
+/// Read by broad phase, narrow phase and solver for every body in every step.
+struct alignas(64) BodyHot {
+    DVec3 position;  ///< of the centre of mass, world
+    Mat3 rotation;   ///< body axes to world
+    Vec3 velocity, spin;
+    Vec3 lo, hi;  ///< bounds in world axes, about `position`
+    float inverse_mass = 0;
+    float radius = 0;  ///< of a ball about the centre of mass that holds the shape
+    Vec3 com;
+    std::int32_t first_pair = -1;  ///< head of the list of pairs
+    const BodyShape::Data* shape = nullptr;
+    bool exists = false;
+    bool dynamic = false;  ///< pushed by contacts when awake
+    bool asleep = false;
+    std::uint8_t layer = 0;
+};
+
+/// The rest.
+struct BodyCold {
+    std::uint32_t generation = 1;
+    MotionType motion = MotionType::dynamic;
+    BodyShape shape;
+    Quat rotation;
+    Vec3 local_com;  ///< from the origin of the shape's frame, body axes
+    float mass = 0;
+    SymMat3 inertia;    ///< about the centre of mass, body axes
+    Mat3 principal;     ///< body axes to principal axes: columns
+    Vec3 root_moments;  ///< square roots of the principal moments
+    Vec3 root_inverse;  ///< their inverses; zero when not dynamic
+    bool isotropic = false;
+    bool continuous = true;
+    float density = 1000, friction = 0.6f, restitution = 0.15f;
+    float linear_damping = 0, angular_damping = 0, gravity_factor = 1;
+    void* owner = nullptr;
+    Vec3 force, torque;  ///< of this step, world axes, about the centre of mass
+    bool bad = false;    ///< a state that is not finite was given: quarantined in the next step
+
+    // Sleep (sleep.h).
+    float quiet_time = 0;
+    DVec3 rest_position;  ///< where it was when quiet_time began
+    Quat rest_rotation;
+    DVec3 sleep_position;
+};
+
+class BodyStore {
+ public:
+    BodyStore() : hot(1), cold(1) {}
+
+    std::vector<BodyHot> hot;
+    std::vector<BodyCold> cold;
+
+    std::int32_t size() const { return std::int32_t(hot.size()); }
+    bool is(BodyId id) const {
+        return id.index != 0 && id.index < hot.size() && hot[id.index].exists &&
+               cold[id.index].generation == id.generation;
+    }
+    BodyId id(std::int32_t i) const {
+        return i == 0 ? BodyId{} : BodyId{std::uint32_t(i), cold[std::size_t(i)].generation};
+    }
+    bool awake(std::int32_t i) const { return hot[std::size_t(i)].dynamic && !hot[std::size_t(i)].asleep; }
+    bool kinematic_moving(std::int32_t i) const {
+        const BodyHot& b = hot[std::size_t(i)];
+        return !b.dynamic && i != 0 && cold[std::size_t(i)].motion == MotionType::kinematic &&
+               (b.velocity != Vec3{} || b.spin != Vec3{});
+    }
+
+    std::int32_t add(const BodyShape& shape, const BodySettings& settings);
+    /// The slot is given back later by release(): pairs may still speak of it.
+    void remove(std::int32_t i);
+    void release(std::int32_t i) { free_.push_back(i); }
+
+    /// Mass, centre and inertia from the shape; keeps the pose of the frame.
+    void refresh_mass(std::int32_t i);
+    /// After the rotation changed: matrix and bounds.
+    void refresh_pose(std::int32_t i);
+    Pose frame_pose(std::int32_t i) const;
+    void set_frame_pose(std::int32_t i, const Pose& pose);
+    void wake(std::int32_t i);
+
+    std::size_t alive = 0;
+
+ private:
+    std::vector<std::int32_t> free_;
+};
+
+/// Rows of this times angular momentum give spin in the scaled principal frame: diag(1 / sqrt I) P^T R^T.
+inline Mat3 spin_frame(const BodyHot& hot, const BodyCold& cold) {
+    const Mat3 axes = hot.rotation * cold.principal;
+    Mat3 k;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) k.m[i][j] = cold.root_inverse[i] * axes.m[j][i];
+    return k;
+}
+
+constexpr Vec3 mul_transposed(const Mat3& a, Vec3 v) {
+    return {a.m[0][0] * v.x + a.m[1][0] * v.y + a.m[2][0] * v.z,
+            a.m[0][1] * v.x + a.m[1][1] * v.y + a.m[2][1] * v.z,
+            a.m[0][2] * v.x + a.m[1][2] * v.y + a.m[2][2] * v.z};
+}
+/// a^T b
+constexpr Mat3 mul_transposed(const Mat3& a, const Mat3& b) {
+    Mat3 r;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            r.m[i][j] = a.m[0][i] * b.m[0][j] + a.m[1][i] * b.m[1][j] + a.m[2][i] * b.m[2][j];
+    return r;
+}
+
+}  // namespace talus

@@ -1,0 +1,387 @@
+#include "dynamics/box_contact.h"
+
+#include "dynamics/body_store.h"
+#include "dynamics/terrain_patch.h"
+
+namespace talus {
+
+namespace {
+
+constexpr float kNever = -1e9f;        // the separation of an axis that does not count
+constexpr float kParallel = 2e-3f;     // sine squared below which two edges are parallel
+constexpr float kEdgeBias = 0.005f;    // an edge must be this much better than a face
+constexpr float kFaceBias = 0.002f;    // a face of b must be this much better than one of a
+constexpr float kBorder = 0.03f;       // a point this near its box's border is on it
+constexpr float kInset = 0.02f;        // how far beside a border places are looked up
+constexpr float kSlant = 0.12f;        // normals with less than this along an axis do not leave through it
+constexpr float kSteep = 0.6f;         // the same when deep: only the main axis counts
+constexpr float kRetryDepth = 0.003f;  // deeper than this, a rejected face is replaced by the next
+constexpr float kSteepDepth = 0.03f;   // deeper than this, try again with kSteep
+constexpr float kGiveUpDepth = 0.9f;   // no face this deep is tried
+
+/// Does a contact at p on the surface of `box`, with this outward normal, lead out of the whole body?
+template <class Solid>
+bool leads_out(Vec3 p, const CollisionBox& box, Vec3 normal, const Solid& solid, float slant) {
+    const Vec3 r = p - box.center;
+    Vec3 q;  // p, pulled inside the box
+    for (int k = 0; k < 3; k++) {
+        const float inset = box.half[k] > 2 * kInset ? kInset : 0.5f * box.half[k];
+        const float limit = box.half[k] - inset;
+        q[k] = box.center[k] + (r[k] > limit ? limit : r[k] < -limit ? -limit : r[k]);
+    }
+    for (int k = 0; k < 3; k++) {
+        if (std::fabs(normal[k]) < slant) continue;
+        const bool up = normal[k] > 0;
+        if (up ? r[k] < box.half[k] - kBorder : r[k] > kBorder - box.half[k]) continue;
+        Vec3 beyond = q;
+        beyond[k] = box.center[k] + (up ? box.half[k] + kInset : -box.half[k] - kInset);
+        if (solid.solid_at(beyond)) return false;
+    }
+    return true;
+}
+
+template <class Solid>
+bool leads_out(Vec3 p, const BoxSet<Solid>& set, int box, Vec3 normal, float slant) {
+    return set.lone || leads_out(p, set.boxes[box], normal, *set.solid, slant);
+}
+
+/// The incident box's face that looks most against face `axis`/`side` of the reference box, clipped to that
+/// face. Reference box along the unit axes at `rc`; incident box at `ic` along the columns of `turn`.
+/// @return number of points nearer than margin: on the incident face, with their separations
+int clip_face(Vec3 rc, Vec3 rh, int axis, float side, Vec3 ic, const Mat3& turn, Vec3 ih, float margin,
+              Vec3 (&out)[8], float (&separation)[8]) {
+    int j = 0;
+    float most = 0;
+    for (int k = 0; k < 3; k++)
+        if (std::fabs(turn.m[axis][k]) > most) {
+            most = std::fabs(turn.m[axis][k]);
+            j = k;
+        }
+    const float sj = turn.m[axis][j] * side > 0 ? -1.0f : 1.0f;
+    const int u = (axis + 1) % 3, v = (axis + 2) % 3, ju = (j + 1) % 3, jv = (j + 2) % 3;
+    const Vec3 d = ic - rc;
+    const float hj = ih[j] * sj;
+    // Corners of the incident face: u, v across the reference face, n above it.
+    struct P {
+        float u, v, n;
+    };
+    P poly[2][12];
+    const P c{d[u] + turn.m[u][j] * hj, d[v] + turn.m[v][j] * hj,
+              (d[axis] + turn.m[axis][j] * hj) * side - rh[axis]};
+    const P e{turn.m[u][ju] * ih[ju], turn.m[v][ju] * ih[ju], turn.m[axis][ju] * ih[ju] * side};
+    const P f{turn.m[u][jv] * ih[jv], turn.m[v][jv] * ih[jv], turn.m[axis][jv] * ih[jv] * side};
+    poly[0][0] = {c.u - e.u - f.u, c.v - e.v - f.v, c.n - e.n - f.n};
+    poly[0][1] = {c.u + e.u - f.u, c.v + e.v - f.v, c.n + e.n - f.n};
+    poly[0][2] = {c.u + e.u + f.u, c.v + e.v + f.v, c.n + e.n + f.n};
+    poly[0][3] = {c.u - e.u + f.u, c.v - e.v + f.v, c.n - e.n + f.n};
+    int n = 4, now = 0;
+    for (int border = 0; border < 4; border++) {
+        const bool on_v = border >= 2;
+        const float sign = border & 1 ? -1.0f : 1.0f, limit = on_v ? rh[v] : rh[u];
+        const P* in = poly[now];
+        auto room = [&](const P& p) { return limit - sign * (on_v ? p.v : p.u); };
+        bool any = false;
+        for (int k = 0; k < n; k++) any |= room(in[k]) < 0;
+        if (!any) continue;
+        P* to = poly[now ^ 1];
+        int m = 0;
+        for (int k = 0; k < n; k++) {
+            const P &p = in[k], &q = in[k + 1 == n ? 0 : k + 1];
+            const float a = room(p), b = room(q);
+            if (a >= 0) to[m++] = p;
+            if ((a >= 0) != (b >= 0)) {
+                const float t = a / (a - b);
+                to[m++] = {p.u + t * (q.u - p.u), p.v + t * (q.v - p.v), p.n + t * (q.n - p.n)};
+            }
+        }
+        now ^= 1;
+        n = m;
+        if (n == 0) return 0;
+    }
+    int m = 0;
+    for (int k = 0; k < n && m < 8; k++) {
+        const P& p = poly[now][k];
+        if (p.n > margin) continue;
+        out[m][u] = p.u + rc[u];
+        out[m][v] = p.v + rc[v];
+        out[m][axis] = (p.n + rh[axis]) * side + rc[axis];
+        separation[m++] = p.n;
+    }
+    return m;
+}
+
+/// What is known of one pair of boxes.
+template <class SolidA, class SolidB>
+struct BoxPair {
+    const BoxSet<SolidA>& a;
+    const BoxSet<SolidB>& b;
+    int ia, ib;
+    Vec3 center_b;  // in a's frame
+    const Mat3& turn;
+    Vec3 offset;
+    const SharedAxes& axes;
+    const SharedAxes::Separations& s;
+    float margin;
+    std::vector<ContactPoint>& out;
+
+    Vec3 to_b(Vec3 p) const { return mul_transposed(turn, p - offset); }
+    Vec3 to_a(Vec3 p) const { return turn * p + offset; }
+
+    void add(Vec3 pa, Vec3 pb, Vec3 normal, float separation, int axis, bool positive) const {
+        out.push_back({pa, pb, normal, separation, axis * 2 + (positive ? 1 : 0), ia, ib});
+    }
+
+    /// Two faces: points of one clipped to the other.
+    void face_contacts(int axis, float slant) const {
+        const CollisionBox &qa = a.boxes[ia], &qb = b.boxes[ib];
+        Vec3 points[8];
+        float separation[8];
+        if (axis < 3) {
+            const float side = s.along[axis] > 0 ? 1.0f : -1.0f;
+            Vec3 normal;
+            normal[axis] = side;
+            const Vec3 into_b = mul_transposed(turn, -normal);
+            const int n = clip_face(qa.center, qa.half, axis, side, center_b, turn, qb.half, margin, points,
+                                    separation);
+            for (int k = 0; k < n; k++) {
+                const Vec3 pa = points[k] - normal * separation[k];
+                if (!leads_out(pa, a, ia, normal, slant)) continue;
+                if (!leads_out(to_b(points[k]), b, ib, into_b, slant)) continue;
+                add(pa, points[k], normal, separation[k], axis, side > 0);
+            }
+        } else {
+            const float side = s.along[axis] > 0 ? -1.0f : 1.0f;
+            Vec3 out_of_b;
+            out_of_b[axis - 3] = side;
+            const Vec3 normal = -(turn * out_of_b);
+            const int n = clip_face(qb.center, qb.half, axis - 3, side, to_b(qa.center), transposed(turn),
+                                    qa.half, margin, points, separation);
+            for (int k = 0; k < n; k++) {
+                const Vec3 pb = points[k] - out_of_b * separation[k];
+                if (!leads_out(pb, b, ib, out_of_b, slant)) continue;
+                const Vec3 pa = to_a(points[k]);
+                if (!leads_out(pa, a, ia, normal, slant)) continue;
+                add(pa, to_a(pb), normal, separation[k], axis, side < 0);
+            }
+        }
+    }
+
+    /// Two edges that cross: the nearest points of their lines.
+    void edge_contact(int axis, float slant) const {
+        const int i = (axis - 6) / 3, j = (axis - 6) % 3;
+        const CollisionBox &qa = a.boxes[ia], &qb = b.boxes[ib];
+        const bool positive = s.along[axis] > 0;
+        const Vec3 normal = axes.axis(axis) * (positive ? 1.0f : -1.0f);
+        Vec3 pa = qa.center, pb = center_b;
+        for (int k = 0; k < 3; k++)
+            if (k != i) pa[k] += normal[k] > 0 ? qa.half[k] : -qa.half[k];
+        for (int k = 0; k < 3; k++)
+            if (k != j) pb += turn.column(k) * (dot(normal, turn.column(k)) > 0 ? -qb.half[k] : qb.half[k]);
+        const Vec3 along_b = turn.column(j), w = pb - pa;
+        const float cosine = along_b[i], wi = w[i], wj = dot(w, along_b), scale = 1 / (1 - cosine * cosine);
+        const float on_a = (wi - cosine * wj) * scale, on_b = (cosine * wi - wj) * scale;
+        constexpr float kPast = 0.01f;
+        if (std::fabs(on_a) > qa.half[i] + kPast || std::fabs(on_b) > qb.half[j] + kPast) return;
+        pa[i] += on_a;
+        pb += along_b * on_b;
+        if (!leads_out(pa, a, ia, normal, slant)) return;
+        if (!leads_out(to_b(pb), b, ib, mul_transposed(turn, -normal), slant)) return;
+        add(pa, pb, normal, dot(pb - pa, normal), axis, positive);
+    }
+
+    bool hidden(int axis) const {
+        return axis < 3 ? a.boxes[ia].cover & face_bit(axis, s.along[axis] > 0)
+                        : b.boxes[ib].cover & face_bit(axis - 3, s.along[axis] < 0);
+    }
+
+    /// The best face not yet tried; -1: none.
+    int best_face(unsigned tried, float& best) const {
+        int face = -1;
+        best = kNever;
+        for (int k = 0; k < 3; k++)
+            if (!(tried >> k & 1) && s.distance[k] > best && !hidden(k)) {
+                best = s.distance[k];
+                face = k;
+            }
+        int other = -1;
+        float best_other = kNever;
+        for (int k = 3; k < 6; k++)
+            if (!(tried >> k & 1) && s.distance[k] > best_other && !hidden(k)) {
+                best_other = s.distance[k];
+                other = k;
+            }
+        if (best_other > best + kFaceBias) {
+            best = best_other;
+            face = other;
+        }
+        return face;
+    }
+
+    /// Second largest of three face separations: above a hair below zero, only an edge of that box is near.
+    static float second(const float* d) {
+        const float hi = d[0] > d[1] ? (d[0] > d[2] ? d[0] : d[2]) : (d[1] > d[2] ? d[1] : d[2]);
+        const float lo = d[0] < d[1] ? (d[0] < d[2] ? d[0] : d[2]) : (d[1] < d[2] ? d[1] : d[2]);
+        return d[0] + d[1] + d[2] - hi - lo;
+    }
+
+    void run() const {
+        // Aligned edge on aligned edge pushes nowhere sensible.
+        constexpr float kHair = -0.004f;
+        if (second(s.distance) > kHair && second(s.distance + 3) > kHair) return;
+
+        float best_face_distance;
+        const int first_face = best_face(0, best_face_distance);
+        int edge = -1;
+        float edge_distance = kNever;
+        for (int k = 6; k < 15; k++)
+            if (s.distance[k] > edge_distance) {
+                edge_distance = s.distance[k];
+                edge = k;
+            }
+        const std::size_t before = out.size();
+        const float best = best_face_distance > edge_distance ? best_face_distance : edge_distance;
+        for (const float slant : {kSlant, kSteep}) {
+            if (edge >= 0 && edge_distance > best_face_distance + kEdgeBias) edge_contact(edge, slant);
+            unsigned tried = 0;
+            int face = first_face;
+            float distance = best_face_distance;
+            while (out.size() == before && face >= 0) {
+                face_contacts(face, slant);
+                if ((distance > edge_distance ? distance : edge_distance) > -kRetryDepth) break;
+                tried |= 1u << face;
+                face = best_face(tried, distance);
+                if (distance < -kGiveUpDepth) break;
+            }
+            if (out.size() > before || best > -kSteepDepth) return;
+        }
+    }
+};
+
+}  // namespace
+
+SharedAxes::SharedAxes(const Mat3& turn) {
+    alignas(32) float squared[16], scale[16], penalty[16];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) squared[3 * i + j] = 1 - turn.m[i][j] * turn.m[i][j];
+    for (int k = 9; k < 16; k++) squared[k] = 1;
+    for (int g = 0; g < 2; g++) {
+        const Float8 q = simd::load(squared + 8 * g);
+        const Mask8 good = q > simd::splat(kParallel);
+        simd::store(scale + 8 * g, keep(good, simd::splat(1) / sqrt(max(q, simd::splat(1e-6f)))));
+        simd::store(penalty + 8 * g, select(good, simd::splat(0), simd::splat(kNever)));
+    }
+    alignas(32) float masked[16] = {};
+    for (int k = 0; k < 3; k++) {
+        lanes_x_[k] = k == 0;
+        lanes_y_[k] = k == 1;
+        lanes_z_[k] = k == 2;
+        lanes_x_[3 + k] = turn.m[0][k];
+        lanes_y_[3 + k] = turn.m[1][k];
+        lanes_z_[3 + k] = turn.m[2][k];
+    }
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            const int k = 6 + 3 * i + j;
+            const float q = scale[3 * i + j];
+            const float x = turn.m[0][j] * q, y = turn.m[1][j] * q, z = turn.m[2][j] * q;
+            lanes_x_[k] = i == 0 ? 0 : i == 1 ? z : -y;
+            lanes_y_[k] = i == 0 ? -z : i == 1 ? 0 : x;
+            lanes_z_[k] = i == 0 ? y : i == 1 ? -x : 0;
+            masked[k] = penalty[3 * i + j];
+        }
+    lanes_x_[15] = lanes_y_[15] = lanes_z_[15] = 0;
+    masked[15] = kNever;
+    for (int g = 0; g < 2; g++) {
+        const Float8 x = simd::load(lanes_x_ + 8 * g), y = simd::load(lanes_y_ + 8 * g),
+                     z = simd::load(lanes_z_ + 8 * g);
+        auto on = [&](int j) {
+            return abs(x * simd::splat(turn.m[0][j]) + y * simd::splat(turn.m[1][j]) +
+                       z * simd::splat(turn.m[2][j]));
+        };
+        x_[g] = x;
+        y_[g] = y;
+        z_[g] = z;
+        ax_[g] = abs(x);
+        ay_[g] = abs(y);
+        az_[g] = abs(z);
+        bx_[g] = on(0);
+        by_[g] = on(1);
+        bz_[g] = on(2);
+        penalty_[g] = simd::load(masked + 8 * g);
+    }
+}
+
+float SharedAxes::evaluate(Vec3 d, Vec3 ha, Vec3 hb, float margin, Separations& out) const {
+    Float8 along[2], distance[2];
+    for (int g = 0; g < 2; g++) {
+        along[g] = x_[g] * simd::splat(d.x) + y_[g] * simd::splat(d.y) + z_[g] * simd::splat(d.z);
+        distance[g] = abs(along[g]) - ax_[g] * simd::splat(ha.x) - ay_[g] * simd::splat(ha.y) -
+                      az_[g] * simd::splat(ha.z) - bx_[g] * simd::splat(hb.x) - by_[g] * simd::splat(hb.y) -
+                      bz_[g] * simd::splat(hb.z) + penalty_[g];
+    }
+    const Float8 both = max(distance[0], distance[1]);
+    if (bits(both > simd::splat(margin))) {
+        alignas(32) float lanes[8];
+        simd::store(lanes, both);
+        float most = lanes[0];
+        for (int k = 1; k < 8; k++) most = lanes[k] > most ? lanes[k] : most;
+        return most;
+    }
+    for (int g = 0; g < 2; g++) {
+        simd::store(out.distance + 8 * g, distance[g]);
+        simd::store(out.along + 8 * g, along[g]);
+    }
+    return margin;
+}
+
+float SharedAxes::best_axis(Vec3 d, Vec3 ha, Vec3 hb, Vec3& axis_out) const {
+    Separations s;
+    evaluate(d, ha, hb, 1e30f, s);
+    int best = 0;
+    for (int k = 1; k < 15; k++)
+        if (s.distance[k] > s.distance[best]) best = k;
+    axis_out = axis(best) * (s.along[best] > 0 ? 1.0f : -1.0f);
+    return s.distance[best];
+}
+
+template <class SolidA, class SolidB>
+float collide_boxes(const BoxSet<SolidA>& a, Vec3 lo, Vec3 hi, const BoxSet<SolidB>& b, const Mat3& turn,
+                    Vec3 offset, const SharedAxes& axes, float margin, std::vector<ContactPoint>& out) {
+    float nearest = 1e9f;
+    for (std::int32_t ib = 0; ib < b.count; ib++) {
+        const CollisionBox& qb = b.boxes[ib];
+        const Vec3 center = turn * qb.center + offset;
+        // Bounds of this box against those of the whole of a.
+        float gap = -1e9f;
+        for (int k = 0; k < 3; k++) {
+            const float extent = std::fabs(turn.m[k][0]) * qb.half.x + std::fabs(turn.m[k][1]) * qb.half.y +
+                                 std::fabs(turn.m[k][2]) * qb.half.z;
+            const float above = center[k] - extent - hi[k], below = lo[k] - center[k] - extent;
+            if (above > gap) gap = above;
+            if (below > gap) gap = below;
+        }
+        if (gap > margin) {
+            if (gap < nearest) nearest = gap;
+            continue;
+        }
+        for (std::int32_t ia = 0; ia < a.count; ia++) {
+            const CollisionBox& qa = a.boxes[ia];
+            SharedAxes::Separations s;
+            const float distance = axes.evaluate(center - qa.center, qa.half, qb.half, margin, s);
+            if (distance > margin) {
+                if (distance < nearest) nearest = distance;
+                continue;
+            }
+            nearest = -1;
+            BoxPair<SolidA, SolidB>{a, b, ia, ib, center, turn, offset, axes, s, margin, out}.run();
+        }
+    }
+    return nearest;
+}
+
+template float collide_boxes(const BoxSet<BodyShape::Data>&, Vec3, Vec3, const BoxSet<BodyShape::Data>&,
+                             const Mat3&, Vec3, const SharedAxes&, float, std::vector<ContactPoint>&);
+template float collide_boxes(const BoxSet<BodyShape::Data>&, Vec3, Vec3, const BoxSet<TerrainPatch>&,
+                             const Mat3&, Vec3, const SharedAxes&, float, std::vector<ContactPoint>&);
+
+}  // namespace talus

@@ -1,0 +1,73 @@
+// box_contact.h - contact points between two sets of boxes, each set with one orientation.
+//
+// Layer: dynamics. All in the axes of body a about its shape's reference; metres.
+// All boxes of a body share its axes, so the 15 separating axes of two boxes are set up once for a pair of
+// bodies and each pair of boxes costs two evaluations, eight axes wide:
+//
+//     lanes 0..2  faces of a      3..5  faces of b      6..14  edge i of a x edge j of b      15  unused
+//
+// The axis of least overlap names the normal. A point is kept only where both bodies end (solid_at), so that
+// inner seams, faces and edges of touching boxes never push.
+// Determinism: points come in the order of the boxes.
+// Source: S. Gottschalk, M. Lin, D. Manocha, OBBTree (1996), for the axes; I. Sutherland, G. Hodgman,
+//   Reentrant polygon clipping (1974), for the faces. The filter is our own.
+// Tests: tests/dynamics/contact_test.cpp
+#pragma once
+
+#include "dynamics/shape.h"
+#include "math/simd.h"
+
+#include <vector>
+
+namespace talus {
+
+struct ContactPoint {
+    Vec3 on_a, on_b;  ///< on the two surfaces
+    Vec3 normal;      ///< unit, from a to b
+    float separation;
+    std::int32_t key;  ///< axis and sign: points of one key share their normal
+    std::int32_t box_a, box_b;
+};
+
+/// The 15 separating axes between boxes along the unit axes and boxes along the columns of `turn`.
+class SharedAxes {
+ public:
+    explicit SharedAxes(const Mat3& turn);
+
+    struct Separations {
+        alignas(32) float distance[16];  ///< of the boxes along each axis
+        alignas(32) float along[16];     ///< of the centres, signed
+    };
+    /// Largest separation over all axes; `out` is filled when it is at most `margin`.
+    float evaluate(Vec3 between, Vec3 half_a, Vec3 half_b, float margin, Separations& out) const;
+    /// Largest separation and its axis, always.
+    float best_axis(Vec3 between, Vec3 half_a, Vec3 half_b, Vec3& axis) const;
+
+    Vec3 axis(int i) const { return {lanes_x_[i], lanes_y_[i], lanes_z_[i]}; }
+
+ private:
+    alignas(32) float lanes_x_[16], lanes_y_[16], lanes_z_[16];
+    Float8 x_[2], y_[2], z_[2];     // axes
+    Float8 ax_[2], ay_[2], az_[2];  // absolute: projections of a's half sizes
+    Float8 bx_[2], by_[2], bz_[2];  // of b's
+    Float8 penalty_[2];             // far negative where an axis does not count
+};
+
+/// Whole boxes with what tells their inside from their outside.
+template <class Solid>
+struct BoxSet {
+    const CollisionBox* boxes;
+    std::int32_t count;
+    const Solid* solid;  ///< solid_at(Vec3), in the set's own frame
+    bool lone;           ///< a single box with nothing beside it: needs no filter
+};
+
+/// Adds the contact points nearer than `margin` to `out`.
+/// @param turn,offset  place b's frame in a's: on_a = turn * on_b + offset
+/// @param lo,hi  bounds of a, for culling boxes of b
+/// @return a lower bound of the distance when nothing is nearer than margin, else negative
+template <class SolidA, class SolidB>
+float collide_boxes(const BoxSet<SolidA>& a, Vec3 lo, Vec3 hi, const BoxSet<SolidB>& b, const Mat3& turn,
+                    Vec3 offset, const SharedAxes& axes, float margin, std::vector<ContactPoint>& out);
+
+}  // namespace talus

@@ -1,0 +1,86 @@
+// pairs.h - pairs of bodies that may touch, and their contact manifolds.
+//
+// Layer: dynamics. A pair lives as long as the fat boxes of its bodies overlap. Body b = 0 is the world;
+// every dynamic body has one such pair. Anchors are kept in each body's own axes about its centre of mass
+// (for the world: about the pair's `origin`), so that a manifold stays true while both move together.
+// Determinism: the order of pairs depends on the order of their making only, never on the hash.
+// Tests: tests/dynamics/
+#pragma once
+
+#include "talus/math.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace talus {
+
+/// Contacts that share a normal, at most four. Rows of eight floats, so that eight manifolds are loaded and
+/// turned into columns at once.
+struct alignas(32) Manifold {
+    // row 0
+    Vec3 normal;   ///< from a to b, axes of a
+    Vec3 tangent;  ///< axes of a
+    std::int32_t a = 0, b = 0;
+    // rows 1 to 4
+    struct Point {
+        Vec3 on_a, on_b;       ///< anchors, each in its body's axes
+        float impulse = 0;     ///< normal, of one sub step
+        float separation = 0;  ///< negative: overlap
+    } points[4];
+    // row 5
+    float friction_impulse[3] = {};  ///< tangent, second tangent, twist; of one sub step
+    Vec3 offset;                     ///< from the centre of a to that of b (world: to the origin), axes of a
+    float friction = 0, restitution = 0;
+    // the rest
+    std::int32_t count = 0, key = 0, next = -1;
+    float total_impulse = 0;   ///< of the last internal step, N s
+    float approach_speed = 0;  ///< the largest of its points before the last internal step
+    float unused[3] = {};
+};
+static_assert(sizeof(Manifold) == 7 * 32);
+
+struct Pair {
+    std::int32_t a = 0, b = 0;
+    std::int32_t first = -1;  ///< manifold
+    float budget = -1;        ///< motion left before contacts must be found anew; negative: now
+    Vec3 offset;              ///< when last collided: centre of b seen from a (world: see origin)
+    Mat3 turn;                ///< when last collided: axes of b in those of a (world: of a)
+    DVec3 origin;             ///< world pairs: where the anchors of b are counted from
+    DVec3 position;           ///< world pairs: of a when last collided
+    float load = 0;           ///< normal force when one side fell asleep, N
+    bool touching = false, dead = false;
+    std::uint32_t last_touch = 0;     ///< number of the last step(dt) with an impulse
+    std::int32_t first_contact = -1;  ///< its first entry in Space::contacts() of that step
+    std::int32_t next[2] = {-1, -1}, prev[2] = {-1, -1};  ///< lists of body a and body b
+};
+
+class PairTable {
+ public:
+    std::vector<Pair> pairs;
+    std::vector<Manifold> manifolds;
+
+    std::int32_t find(std::int32_t a, std::int32_t b) const;
+    /// a > b. Not there yet.
+    std::int32_t add(std::int32_t a, std::int32_t b, std::int32_t& first_of_a, std::int32_t& first_of_b);
+    void remove(std::int32_t pair, std::int32_t& first_of_a, std::int32_t& first_of_b);
+
+    std::int32_t new_manifold();
+    void free_manifolds(std::int32_t first);
+    std::size_t count() const { return used_; }
+
+ private:
+    static std::uint64_t key(std::int32_t a, std::int32_t b) {
+        return std::uint64_t(std::uint32_t(a)) << 32 | std::uint32_t(b);
+    }
+    void put(std::uint64_t key, std::int32_t value);
+    void unlink(std::int32_t pair, int side, std::int32_t& first);
+
+    std::vector<std::int32_t> free_pairs_;
+    std::int32_t free_manifold_ = -1;
+    std::size_t used_ = 0, slots_taken_ = 0;
+    std::vector<std::uint64_t>
+        keys_;  // open addressing; 0 free, 1 removed (no key is that small: a > b >= 0)
+    std::vector<std::int32_t> values_;
+};
+
+}  // namespace talus

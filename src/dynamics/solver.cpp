@@ -1,0 +1,521 @@
+#include "dynamics/solver.h"
+
+namespace talus {
+
+namespace {
+
+constexpr float kHertz = 120;  // of the contact spring, at most half the sub step rate
+constexpr float kDampingRatio = 10;
+constexpr float kMostPush = 3;          // m/s, out of an overlap
+constexpr float kBounceSpeed = 1.5f;    // slower contacts do not bounce
+constexpr float kMassScaling = 0.5f;    // of the lower body; from 0.7 on stacks explode
+constexpr float kScalingSpeed = 0.25f;  // faster contacts are not scaled: momentum stays exact in hits
+constexpr int kInnerSweeps = 3;         // over the points of one manifold
+constexpr int kColours = 64;
+constexpr int kMovingColours = 44;  // the rest is for manifolds with one side that does not move
+constexpr float kPi = 3.14159265f;
+
+struct Vec8 {
+    Float8 x, y, z;
+};
+TALUS_INLINE Vec8 operator+(Vec8 a, Vec8 b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
+TALUS_INLINE Vec8 operator-(Vec8 a, Vec8 b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+TALUS_INLINE Vec8 operator*(Vec8 a, Float8 s) { return {a.x * s, a.y * s, a.z * s}; }
+TALUS_INLINE Vec8 cross8(const Vec8& a, const Vec8& b) {
+    return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+TALUS_INLINE Float8 dot8(const Vec8& a, const Vec8& b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+
+/// Eight bodies' velocities as columns.
+struct Velocity8 {
+    Vec8 linear;
+    Float8 inverse_mass;
+    Vec8 spin;
+    Float8 unused;
+};
+static_assert(sizeof(Velocity8) == 8 * sizeof(Float8));
+
+TALUS_INLINE Velocity8 gather(const std::vector<SolverVelocity>& from, const std::int32_t (&bodies)[8]) {
+    Float8 r[8];
+    for (int k = 0; k < 8; k++) r[k] = simd::load(&from[std::size_t(bodies[k])].linear.x);
+    transpose(r);
+    return {{r[0], r[1], r[2]}, r[3], {r[4], r[5], r[6]}, r[7]};
+}
+
+TALUS_INLINE void scatter(std::vector<SolverVelocity>& to, const std::int32_t (&bodies)[8],
+                          const Velocity8& v) {
+    Float8 r[8] = {v.linear.x, v.linear.y, v.linear.z, v.inverse_mass,
+                   v.spin.x,   v.spin.y,   v.spin.z,   v.unused};
+    transpose(r);
+    for (int k = 0; k < 8; k++) simd::store(&to[std::size_t(bodies[k])].linear.x, r[k]);
+}
+
+/// Inverse of a positive effective mass, zero where there is none.
+TALUS_INLINE Float8 inverse_or_zero(Float8 k) {
+    const Float8 zero = simd::splat(0);
+    return keep(k > zero, simd::splat(1) / k);
+}
+
+/// How a soft contact behaves in one sub step.
+struct Softness {
+    float bias_rate, mass_scale, impulse_scale;
+};
+Softness soften(float hertz, float ratio, float h) {
+    const float omega = 2 * kPi * hertz;
+    const float a1 = 2 * ratio + h * omega, a2 = h * omega * a1, a3 = 1 / (1 + a2);
+    return {omega / a1, a2 * a3, a3};
+}
+
+}  // namespace
+
+template <int kPoints>
+struct alignas(32) ContactBatch {
+    static constexpr int kFriction = kPoints > 1 ? 3 : 2;  // two tangents, and twist for more than a point
+
+    std::int32_t a[8], b[8], manifold[8];
+    Vec8 normal, tangent, second;
+    Float8 mass_a, mass_b;    // inverse masses
+    Float8 scale_a, scale_b;  // of inverse masses in increments
+    Float8 friction, restitution;
+    struct Point {
+        Vec8 row_a, row_b;  // spin rows
+        Float8 separation;  // at the start
+        Float8 mass;        // effective
+        Float8 impulse, total;
+        Float8 lever;     // from the middle of the points, for twist
+        Float8 current;   // separation in this sub step
+        Float8 approach;  // normal velocity at the start
+    } points[kPoints];
+    struct Friction {
+        Vec8 row_a, row_b;
+        Float8 mass, impulse;
+    } frictions[kFriction];
+    bool bounces;
+};
+
+namespace {
+
+struct FrameColumns {
+    Float8 c[24];
+    TALUS_INLINE Vec8 rotate(Vec8 v) const {
+        return {c[0] * v.x + c[1] * v.y + c[2] * v.z, c[3] * v.x + c[4] * v.y + c[5] * v.z,
+                c[6] * v.x + c[7] * v.y + c[8] * v.z};
+    }
+    TALUS_INLINE Vec8 to_spin(Vec8 v) const {
+        return {c[9] * v.x + c[10] * v.y + c[11] * v.z, c[12] * v.x + c[13] * v.y + c[14] * v.z,
+                c[15] * v.x + c[16] * v.y + c[17] * v.z};
+    }
+    TALUS_INLINE Float8 inverse_mass() const { return c[18]; }
+};
+
+TALUS_INLINE void load_frames(const std::vector<SolverFrame>& frames, const std::int32_t (&bodies)[8],
+                              FrameColumns& out) {
+    for (int g = 0; g < 3; g++) {
+        Float8 r[8];
+        for (int k = 0; k < 8; k++)
+            r[k] = simd::load(&frames[std::size_t(bodies[k])].rotation.m[0][0] + 8 * g);
+        transpose(r);
+        for (int k = 0; k < 8; k++) out.c[8 * g + k] = r[k];
+    }
+}
+
+template <int kPoints>
+void prepare(ContactBatch<kPoints>& q, const std::vector<Manifold>& manifolds, const std::int32_t* list,
+             int count, const std::vector<SolverFrame>& frames, const std::vector<SolverVelocity>& velocities,
+             const SolverSettings& settings, float warm_scale) {
+    static const Manifold nothing{};
+    const Manifold* m[8];
+    for (int k = 0; k < 8; k++) {
+        q.manifold[k] = k < count ? list[k] : -1;
+        m[k] = k < count ? &manifolds[std::size_t(list[k])] : &nothing;
+        q.a[k] = m[k]->a;
+        q.b[k] = m[k]->b;
+    }
+    FrameColumns fa, fb;
+    load_frames(frames, q.a, fa);
+    load_frames(frames, q.b, fb);
+    const Float8 zero = simd::splat(0), one = simd::splat(1), warm = simd::splat(warm_scale);
+    q.mass_a = fa.inverse_mass();
+    q.mass_b = fb.inverse_mass();
+
+    Float8 r[8];
+    for (int k = 0; k < 8; k++) r[k] = simd::load(&m[k]->normal.x);
+    transpose(r);
+    q.normal = fa.rotate({r[0], r[1], r[2]});
+    q.tangent = fa.rotate({r[3], r[4], r[5]});
+    q.second = cross8(q.normal, q.tangent);
+
+    for (int k = 0; k < 8; k++) r[k] = simd::load(m[k]->friction_impulse);
+    transpose(r);
+    const Float8 old_friction[3] = {r[0] * warm, r[1] * warm, r[2] * warm};
+    const Vec8 offset = fa.rotate({r[3], r[4], r[5]});
+    q.friction = r[6];
+    q.restitution = r[7];
+
+    const Velocity8 va = gather(velocities, q.a), vb = gather(velocities, q.b);
+    const Vec8 relative = vb.linear - va.linear;
+    Vec8 arm_a[kPoints], middle_a{zero, zero, zero}, middle_b{zero, zero, zero};
+    Vec8 arms_b[kPoints];
+    Float8 fastest = zero;
+    for (int p = 0; p < kPoints; p++) {
+        for (int k = 0; k < 8; k++) r[k] = simd::load(&m[k]->points[p].on_a.x);
+        transpose(r);
+        auto& c = q.points[p];
+        arm_a[p] = fa.rotate({r[0], r[1], r[2]});
+        arms_b[p] = fb.rotate({r[3], r[4], r[5]});
+        c.impulse = r[6] * warm;
+        c.total = zero;
+        c.separation = dot8(offset + arms_b[p] - arm_a[p], q.normal);
+        c.current = c.separation;
+        c.row_a = fa.to_spin(cross8(arm_a[p], q.normal));
+        c.row_b = fb.to_spin(cross8(arms_b[p], q.normal));
+        c.approach = dot8(relative, q.normal) + dot8(c.row_b, vb.spin) - dot8(c.row_a, va.spin);
+        fastest = max(fastest, abs(c.approach));
+        middle_a = middle_a + arm_a[p];
+        middle_b = middle_b + arms_b[p];
+    }
+    q.bounces = (bits(simd::splat(-kBounceSpeed) > -fastest) & bits(q.restitution > zero)) != 0;
+
+    // The lower body of a slow contact yields less.
+    const Vec3 up = settings.up;
+    const Float8 height =
+        q.normal.x * simd::splat(up.x) + q.normal.y * simd::splat(up.y) + q.normal.z * simd::splat(up.z);
+    const Float8 scaling =
+        keep(simd::splat(kScalingSpeed) > fastest, simd::splat(settings.stacks ? kMassScaling : 0.0f));
+    q.scale_a = one - scaling * max(height, zero);
+    q.scale_b = one - scaling * max(-height, zero);
+    const Float8 masses = q.mass_a * q.scale_a + q.mass_b * q.scale_b;
+
+    for (int p = 0; p < kPoints; p++) {
+        auto& c = q.points[p];
+        c.mass =
+            inverse_or_zero(masses + dot8(c.row_a, c.row_a) * q.scale_a + dot8(c.row_b, c.row_b) * q.scale_b);
+    }
+    const Float8 share = simd::splat(1.0f / float(kPoints));
+    middle_a = middle_a * share;
+    middle_b = middle_b * share;
+    for (int p = 0; p < kPoints; p++) {
+        const Vec8 e = arm_a[p] - middle_a;
+        q.points[p].lever = sqrt(dot8(e, e));
+    }
+    auto friction_row = [&](int i, const Vec8& ra, const Vec8& rb, Float8 linear) {
+        auto& f = q.frictions[i];
+        f.row_a = ra;
+        f.row_b = rb;
+        f.mass = inverse_or_zero(linear + dot8(ra, ra) * q.scale_a + dot8(rb, rb) * q.scale_b);
+        f.impulse = old_friction[i];
+    };
+    friction_row(0, fa.to_spin(cross8(middle_a, q.tangent)), fb.to_spin(cross8(middle_b, q.tangent)), masses);
+    friction_row(1, fa.to_spin(cross8(middle_a, q.second)), fb.to_spin(cross8(middle_b, q.second)), masses);
+    if constexpr (kPoints > 1) friction_row(2, fa.to_spin(q.normal), fb.to_spin(q.normal), zero);
+}
+
+template <int kPoints>
+void warm_start(const ContactBatch<kPoints>& q, std::vector<SolverVelocity>& velocities) {
+    Velocity8 a = gather(velocities, q.a), b = gather(velocities, q.b);
+    Float8 sum = simd::splat(0);
+    for (const auto& c : q.points) {
+        sum = sum + c.impulse;
+        a.spin = a.spin - c.row_a * c.impulse;
+        b.spin = b.spin + c.row_b * c.impulse;
+    }
+    for (const auto& f : q.frictions) {
+        a.spin = a.spin - f.row_a * f.impulse;
+        b.spin = b.spin + f.row_b * f.impulse;
+    }
+    const Vec8 impulse =
+        q.normal * sum + q.tangent * q.frictions[0].impulse + q.second * q.frictions[1].impulse;
+    a.linear = a.linear - impulse * q.mass_a;
+    b.linear = b.linear + impulse * q.mass_b;
+    scatter(velocities, q.a, a);
+    scatter(velocities, q.b, b);
+}
+
+/// One pass over a batch: with bias, normals only; without, friction first, then normals.
+template <int kPoints, bool kBias>
+void solve_batch(ContactBatch<kPoints>& q, std::vector<SolverVelocity>& velocities,
+                 const std::vector<SolverVelocity>& motions, const Softness& soft, float inverse_h,
+                 bool moved) {
+    Velocity8 a = gather(velocities, q.a), b = gather(velocities, q.b);
+    const Float8 zero = simd::splat(0), one = simd::splat(1);
+    const Float8 mass_a = q.mass_a * q.scale_a, mass_b = q.mass_b * q.scale_b, masses = mass_a + mass_b;
+    Vec8 relative = b.linear - a.linear;
+    Vec8 impulse{zero, zero, zero};
+
+    if constexpr (!kBias) {
+        Float8 sum = zero, twist_limit = zero;
+        for (const auto& c : q.points) {
+            sum = sum + c.impulse;
+            if constexpr (kPoints > 1) twist_limit = twist_limit + c.impulse * c.lever;
+        }
+        if constexpr (kPoints > 1) {
+            auto& f = q.frictions[2];
+            const Float8 speed = dot8(f.row_b, b.spin) - dot8(f.row_a, a.spin);
+            const Float8 limit = q.friction * twist_limit;
+            const Float8 wanted = max(min(f.impulse - f.mass * speed, limit), -limit);
+            const Float8 change = wanted - f.impulse;
+            f.impulse = wanted;
+            a.spin = a.spin - f.row_a * (change * q.scale_a);
+            b.spin = b.spin + f.row_b * (change * q.scale_b);
+        }
+        auto &f = q.frictions[0], &g = q.frictions[1];
+        const Float8 speed1 = dot8(q.tangent, relative) + dot8(f.row_b, b.spin) - dot8(f.row_a, a.spin);
+        const Float8 speed2 = dot8(q.second, relative) + dot8(g.row_b, b.spin) - dot8(g.row_a, a.spin);
+        const Float8 want1 = f.impulse - f.mass * speed1, want2 = g.impulse - g.mass * speed2;
+        const Float8 limit = q.friction * sum, size2 = want1 * want1 + want2 * want2;
+        const Float8 scale =
+            select(size2 > limit * limit, limit / sqrt(max(size2, simd::splat(1e-20f))), one);
+        const Float8 change1 = want1 * scale - f.impulse, change2 = want2 * scale - g.impulse;
+        f.impulse = want1 * scale;
+        g.impulse = want2 * scale;
+        const Vec8 push = q.tangent * change1 + q.second * change2;
+        impulse = impulse + push;
+        relative = relative + push * masses;
+        a.spin = a.spin - (f.row_a * change1 + g.row_a * change2) * q.scale_a;
+        b.spin = b.spin + (f.row_b * change1 + g.row_b * change2) * q.scale_b;
+    }
+
+    if constexpr (kBias) {
+        if (moved) {
+            const Velocity8 x = gather(motions, q.a), y = gather(motions, q.b);
+            const Float8 apart = dot8(y.linear - x.linear, q.normal);
+            for (auto& c : q.points)
+                c.current = c.separation + apart + dot8(c.row_b, y.spin) - dot8(c.row_a, x.spin);
+        }
+    }
+    Float8 normal_speed = dot8(q.normal, relative), sum = zero;
+    const Float8 bias_rate = simd::splat(soft.bias_rate), mass_scale = simd::splat(soft.mass_scale),
+                 impulse_scale = simd::splat(soft.impulse_scale), most_push = simd::splat(-kMostPush),
+                 per_second = simd::splat(inverse_h);
+    constexpr int kSweeps = kPoints > 1 ? kInnerSweeps : 1;
+    for (int sweep = 0; sweep < kSweeps; sweep++)
+        for (int i = 0; i < kPoints; i++) {
+            auto& c = q.points[(sweep & 1) ? kPoints - 1 - i : i];
+            const Float8 speed = normal_speed + dot8(c.row_b, b.spin) - dot8(c.row_a, a.spin);
+            Float8 change;
+            if constexpr (kBias) {
+                const Float8 s = c.current;
+                const Mask8 apart = s > zero;
+                const Float8 bias = select(apart, s * per_second, max(bias_rate * min(s, zero), most_push));
+                change = -(c.mass * (speed + bias)) * select(apart, one, mass_scale) -
+                         select(apart, zero, impulse_scale) * c.impulse;
+            } else {
+                // Points still apart that did not push are left alone.
+                change = keep((c.impulse > zero) | (zero > c.current), -(c.mass * speed));
+            }
+            const Float8 wanted = max(c.impulse + change, zero);
+            change = wanted - c.impulse;
+            c.impulse = wanted;
+            sum = sum + change;
+            normal_speed = normal_speed + change * masses;
+            a.spin = a.spin - c.row_a * (change * q.scale_a);
+            b.spin = b.spin + c.row_b * (change * q.scale_b);
+        }
+    impulse = impulse + q.normal * sum;
+    a.linear = a.linear - impulse * mass_a;
+    b.linear = b.linear + impulse * mass_b;
+    if constexpr (!kBias)
+        for (auto& c : q.points) c.total = c.total + c.impulse;
+    scatter(velocities, q.a, a);
+    scatter(velocities, q.b, b);
+}
+
+template <int kPoints>
+void bounce(ContactBatch<kPoints>& q, std::vector<SolverVelocity>& velocities) {
+    if (!q.bounces) return;
+    Velocity8 a = gather(velocities, q.a), b = gather(velocities, q.b);
+    const Float8 zero = simd::splat(0);
+    const Float8 masses = q.mass_a + q.mass_b;
+    Float8 normal_speed = dot8(q.normal, b.linear - a.linear), sum = zero;
+    for (auto& c : q.points) {
+        const Mask8 hit = (simd::splat(-kBounceSpeed) > c.approach) & (c.total > zero);
+        const Float8 speed = normal_speed + dot8(c.row_b, b.spin) - dot8(c.row_a, a.spin);
+        const Float8 mass = inverse_or_zero(masses + dot8(c.row_a, c.row_a) + dot8(c.row_b, c.row_b));
+        Float8 change = keep(hit, -(mass * (speed + q.restitution * c.approach)));
+        const Float8 wanted = max(c.total + change, zero);
+        change = wanted - c.total;
+        c.total = wanted;
+        sum = sum + change;
+        normal_speed = normal_speed + change * masses;
+        a.spin = a.spin - c.row_a * change;
+        b.spin = b.spin + c.row_b * change;
+    }
+    a.linear = a.linear - q.normal * (sum * q.mass_a);
+    b.linear = b.linear + q.normal * (sum * q.mass_b);
+    scatter(velocities, q.a, a);
+    scatter(velocities, q.b, b);
+}
+
+template <int kPoints>
+void store_batch(const ContactBatch<kPoints>& q, std::vector<Manifold>& manifolds) {
+    alignas(32) float impulse[kPoints][8], separation[kPoints][8], total[8], approach[8],
+        friction[ContactBatch<kPoints>::kFriction][8];
+    Float8 sum = simd::splat(0), fastest = simd::splat(0);
+    for (int p = 0; p < kPoints; p++) {
+        const auto& c = q.points[p];
+        simd::store(impulse[p], c.impulse);
+        simd::store(separation[p], c.current);
+        sum = sum + c.total;
+        fastest = max(fastest, -c.approach);
+    }
+    simd::store(total, sum);
+    simd::store(approach, fastest);
+    for (int i = 0; i < ContactBatch<kPoints>::kFriction; i++)
+        simd::store(friction[i], q.frictions[i].impulse);
+    for (int k = 0; k < 8; k++) {
+        if (q.manifold[k] < 0) continue;
+        Manifold& m = manifolds[std::size_t(q.manifold[k])];
+        for (int p = 0; p < kPoints; p++) {
+            m.points[p].impulse = impulse[p][k];
+            m.points[p].separation = separation[p][k];
+        }
+        for (int i = 0; i < ContactBatch<kPoints>::kFriction; i++) m.friction_impulse[i] = friction[i][k];
+        m.total_impulse = total[k];
+        m.approach_speed = approach[k];
+    }
+}
+
+}  // namespace
+
+struct ContactSolver::Batches {
+    std::vector<ContactBatch<1>> one;
+    std::vector<ContactBatch<2>> two;
+    std::vector<ContactBatch<3>> three;
+    std::vector<ContactBatch<4>> four;
+    std::vector<std::int32_t> lists[kColours][4];  // manifolds by colour and point count
+    // Where the batches of each colour begin; one more colour for what fitted none: one manifold a batch.
+    std::size_t start[kColours + 2][4] = {};
+
+    template <class F>
+    void each(F&& f) {
+        for (int c = 0; c <= kColours; c++) {
+            for (std::size_t i = start[c][0]; i < start[c + 1][0]; i++) f(one[i]);
+            for (std::size_t i = start[c][1]; i < start[c + 1][1]; i++) f(two[i]);
+            for (std::size_t i = start[c][2]; i < start[c + 1][2]; i++) f(three[i]);
+            for (std::size_t i = start[c][3]; i < start[c + 1][3]; i++) f(four[i]);
+        }
+    }
+};
+
+ContactSolver::ContactSolver() : batches_(new Batches) {}
+ContactSolver::~ContactSolver() { delete batches_; }
+
+void ContactSolver::colour(PairTable& table, const std::vector<std::int32_t>& active) {
+    constexpr std::uint64_t kMoving = (std::uint64_t(1) << kMovingColours) - 1;
+    for (auto& by_count : batches_->lists)
+        for (auto& list : by_count) list.clear();
+    overflow_.clear();
+    used_.assign(frame.size(), 0);
+    for (std::size_t n = 0; n < active.size(); n++) {
+        if (n + 8 < active.size()) {
+            const std::int32_t ahead = table.pairs[std::size_t(active[n + 8])].first;
+            __builtin_prefetch(reinterpret_cast<const char*>(&table.manifolds[std::size_t(ahead)]) + 160);
+        }
+        const Pair& p = table.pairs[std::size_t(active[n])];
+        const auto a = std::size_t(p.a), b = std::size_t(p.b);
+        const bool a_moves = frame[a].inverse_mass > 0, b_moves = frame[b].inverse_mass > 0;
+        for (std::int32_t m = p.first; m >= 0; m = table.manifolds[std::size_t(m)].next) {
+            std::uint64_t free;
+            if (a_moves && b_moves)
+                free = ~(used_[a] | used_[b]) & kMoving;
+            else
+                free = ~used_[a_moves ? a : b] & ~kMoving;
+            if (!free) {
+                overflow_.push_back(m);
+                continue;
+            }
+            const int c = __builtin_ctzll(free);
+            if (a_moves) used_[a] |= std::uint64_t(1) << c;
+            if (b_moves) used_[b] |= std::uint64_t(1) << c;
+            batches_->lists[c][table.manifolds[std::size_t(m)].count - 1].push_back(m);
+        }
+    }
+}
+
+void ContactSolver::build(PairTable& table, const std::vector<std::int32_t>& active,
+                          const SolverSettings& settings) {
+    colour(table, active);
+    Batches& all = *batches_;
+    std::size_t n[4] = {};
+    for (int c = 0; c < kColours; c++)
+        for (int k = 0; k < 4; k++) {
+            all.start[c][k] = n[k];
+            n[k] += (all.lists[c][k].size() + 7) / 8;
+        }
+    for (int k = 0; k < 4; k++) all.start[kColours][k] = n[k];
+    for (const std::int32_t m : overflow_) n[table.manifolds[std::size_t(m)].count - 1]++;
+    for (int k = 0; k < 4; k++) all.start[kColours + 1][k] = n[k];
+    all.one.resize(n[0]);
+    all.two.resize(n[1]);
+    all.three.resize(n[2]);
+    all.four.resize(n[3]);
+
+    const float warm = last_h_ > 0 ? settings.h / last_h_ : 1;
+    last_h_ = settings.h;
+    auto fill = [&](auto& batch, const std::int32_t* list, int count) {
+        prepare(batch, table.manifolds, list, count, frame, velocity, settings, warm);
+    };
+    auto fill_any = [&](int k, std::size_t at, const std::int32_t* list, int count) {
+        if (k == 0) fill(all.one[at], list, count);
+        if (k == 1) fill(all.two[at], list, count);
+        if (k == 2) fill(all.three[at], list, count);
+        if (k == 3) fill(all.four[at], list, count);
+    };
+    for (int c = 0; c < kColours; c++)
+        for (int k = 0; k < 4; k++) {
+            const auto& list = all.lists[c][k];
+            std::size_t at = all.start[c][k];
+            for (std::size_t i = 0; i < list.size(); i += 8, at++) {
+                for (std::size_t j = i + 8; j < i + 16 && j < list.size(); j++) {
+                    const auto* ahead = reinterpret_cast<const char*>(&table.manifolds[std::size_t(list[j])]);
+                    __builtin_prefetch(ahead);
+                    __builtin_prefetch(ahead + 64);
+                    __builtin_prefetch(ahead + 128);
+                }
+                fill_any(k, at, &list[i], list.size() - i < 8 ? int(list.size() - i) : 8);
+            }
+        }
+    std::size_t at[4];
+    for (int k = 0; k < 4; k++) at[k] = all.start[kColours][k];
+    for (const std::int32_t& m : overflow_) {
+        const int k = table.manifolds[std::size_t(m)].count - 1;
+        fill_any(k, at[k]++, &m, 1);
+    }
+}
+
+void ContactSolver::solve(const SolverSettings& settings) {
+    const float h = settings.h, inverse_h = 1 / h;
+    const float hertz = 0.5f * inverse_h < kHertz ? 0.5f * inverse_h : kHertz;
+    const Softness soft = soften(hertz, kDampingRatio, h);
+    Batches& all = *batches_;
+    for (int s = 0; s < settings.sub_steps; s++) {
+        for (const SolverDrive& d : drives) {
+            SolverVelocity& v = velocity[std::size_t(d.body)];
+            v.linear = (v.linear + d.acceleration * h) * d.linear_keep;
+            v.spin = (v.spin + d.spin_rate * h) * d.angular_keep;
+        }
+        all.each([&](auto& q) { warm_start(q, velocity); });
+        all.each([&]<int kPoints>(ContactBatch<kPoints>& q) {
+            solve_batch<kPoints, true>(q, velocity, motion, soft, inverse_h, s > 0);
+        });
+        for (const SolverDrive& d : drives) {
+            const SolverVelocity& v = velocity[std::size_t(d.body)];
+            SolverVelocity& m = motion[std::size_t(d.body)];
+            m.linear += v.linear * h;
+            m.spin += v.spin * h;
+        }
+        all.each([&]<int kPoints>(ContactBatch<kPoints>& q) {
+            solve_batch<kPoints, false>(q, velocity, motion, soft, inverse_h, true);
+        });
+    }
+    all.each([&](auto& q) { bounce(q, velocity); });
+}
+
+void ContactSolver::store(PairTable& table) {
+    for (const auto& q : batches_->one) store_batch(q, table.manifolds);
+    for (const auto& q : batches_->two) store_batch(q, table.manifolds);
+    for (const auto& q : batches_->three) store_batch(q, table.manifolds);
+    for (const auto& q : batches_->four) store_batch(q, table.manifolds);
+}
+
+}  // namespace talus

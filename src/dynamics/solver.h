@@ -1,0 +1,93 @@
+// solver.h - contact solver: soft contacts in sub steps, eight manifolds side by side.
+//
+// Layer: dynamics. SI. One call of solve() advances velocities and small motions over one internal step:
+//
+//   each sub step:  forces -> warm start -> normals with soft push-out -> move -> friction and normals, no
+//   bias at the end:     bounce, for points that came in faster than 1.5 m/s
+//
+// Spin is kept in the scaled principal frame of the step's start, w = sqrt(I) P^T R^T spin, which is also
+// K L with K = diag(1 / sqrt I) P^T R^T and L the angular momentum: a row of a constraint then needs one
+// 3-vector a body, impulses add without a matrix, and L is exact.
+// Manifolds are coloured so that no two of a colour share a body that moves; each batch takes eight of one
+// colour and one point count. Static ones come last: they have the last word.
+// Stacks: the lower body's inverse mass is scaled down in increments of slow contacts (it then yields less
+// while impulses are still wrong; once converged nothing changes); several sweeps inside a manifold.
+// Determinism: batches in a fixed order; each lane is one manifold, so results do not depend on packing.
+// Source: E. Catto, Soft Contact (box2d v3, "Solver2D", 2024) for sub steps and relaxing; the scaled frame,
+//   the mass scaling and the packing are our own.
+// Tests: tests/dynamics/
+#pragma once
+
+#include "dynamics/pairs.h"
+#include "math/simd.h"
+#include "talus/math.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace talus {
+
+/// One row of eight floats: what every constraint reads and writes.
+struct alignas(32) SolverVelocity {
+    Vec3 linear;
+    float inverse_mass = 0;
+    Vec3 spin;  ///< scaled principal frame
+    float unused = 0;
+};
+
+/// Three rows: what constraints are made from.
+struct alignas(32) SolverFrame {
+    Mat3 rotation;
+    Mat3 to_spin;  ///< K above; zero for what does not move
+    float inverse_mass = 0;
+    float unused[5] = {};
+};
+static_assert(sizeof(SolverVelocity) == 32 && sizeof(SolverFrame) == 96);
+
+/// What acts on a body that moves, each second.
+struct SolverDrive {
+    std::int32_t body;
+    Vec3 acceleration;
+    Vec3 spin_rate;                           ///< K torque
+    float linear_keep = 1, angular_keep = 1;  ///< factor of a sub step
+};
+
+struct SolverSettings {
+    int sub_steps = 4;
+    float h = 1.0f / 240;  ///< of a sub step
+    Vec3 up{0, 1, 0};
+    bool stacks = true;  ///< there is gravity: scale masses of slow contacts along `up`
+};
+
+template <int kPoints>
+struct ContactBatch;
+
+class ContactSolver {
+ public:
+    ContactSolver();
+    ~ContactSolver();
+    ContactSolver(const ContactSolver&) = delete;
+    ContactSolver& operator=(const ContactSolver&) = delete;
+
+    std::vector<SolverVelocity> velocity;  ///< by body
+    std::vector<SolverVelocity> motion;    ///< by body: what velocity added up to
+    std::vector<SolverFrame> frame;        ///< by body
+    std::vector<SolverDrive> drives;       ///< bodies that move
+
+    /// Colours and packs the manifolds of these pairs.
+    void build(PairTable& table, const std::vector<std::int32_t>& active, const SolverSettings& settings);
+    void solve(const SolverSettings& settings);
+    /// Impulses back into the manifolds.
+    void store(PairTable& table);
+
+ private:
+    struct Batches;
+    void colour(PairTable& table, const std::vector<std::int32_t>& active);
+
+    Batches* batches_;
+    std::vector<std::uint64_t> used_;  // colours taken, by body
+    std::vector<std::int32_t> overflow_;
+    float last_h_ = 0;
+};
+
+}  // namespace talus

@@ -1,0 +1,501 @@
+#include "dynamics/state.h"
+
+namespace talus {
+
+namespace {
+
+constexpr float kLongestStep = 1.0f / 60;      // collide at least this often
+constexpr float kLongestSubStep = 1.0f / 240;  // solve at least this often
+constexpr float kMostSpeed = 1000;             // m/s
+constexpr float kMostTurn = 0.8f;              // radians a step: faster spin is cut
+constexpr double kFarthest = 1e9;              // metres from the origin: beyond is quarantined
+constexpr float kKinematicFrame = 1e-6f;       // spin rows of what contacts cannot turn
+constexpr float kCalmSpeed = 0.5f;             // m/s: touching bodies slower than this are calmed
+constexpr float kCalm = 0.1f;                  // share of their velocity a step
+
+bool finite(Quat q) { return std::isfinite(q.x + q.y + q.z + q.w); }
+
+/// Rotation by a small or moderate vector (its length the angle), by series.
+Quat turn_by(Vec3 v) {
+    const float quarter = dot(v, v) * 0.25f;
+    const float s = 0.5f * (1 - quarter * (1.0f / 6) * (1 - quarter * (1.0f / 20)));
+    const float c = 1 - quarter * 0.5f * (1 - quarter * (1.0f / 12) * (1 - quarter * (1.0f / 30)));
+    return {v.x * s, v.y * s, v.z * s, c};
+}
+
+}  // namespace
+
+Space::State::State(const SpaceSettings& s) : settings(s) {
+    for (int i = 0; i < 16; i++) layers[i] = 0xffff;
+    world.cell_size = s.cell_size;
+    auto part = [&](Layer a, Layer b) {
+        layers[int(a)] = std::uint16_t(layers[int(a)] & ~(1u << int(b)));
+        layers[int(b)] = std::uint16_t(layers[int(b)] & ~(1u << int(a)));
+    };
+    part(Layer::falling_through_soft, Layer::soft_terrain);
+}
+
+Space::Space(const SpaceSettings& settings) : state_(std::make_unique<State>(settings)) {}
+Space::~Space() = default;
+
+const SpaceSettings& Space::settings() const { return state_->settings; }
+void Space::set_paused(bool paused) { state_->paused = paused; }
+
+void Space::set_allow_sleep(bool allow) {
+    State& s = *state_;
+    s.settings.allow_sleep = allow;
+    for (std::int32_t i = 1; !allow && i < s.bodies.size(); i++)
+        if (s.bodies.hot[std::size_t(i)].exists) s.wake(i);
+}
+
+void Space::step(float dt) {
+    State& s = *state_;
+    s.contacts.clear();
+    s.next_contact.clear();
+    s.quarantined.clear();
+    s.forget_removed();
+    if (s.paused || !(dt > 0) || !(dt < 10)) {
+        s.end_forces();
+        return;
+    }
+    s.step_number++;
+    const int subs =
+        s.settings.sub_steps > 0 ? s.settings.sub_steps : int(std::ceil(dt / kLongestSubStep - 1e-3f));
+    int steps = int(std::ceil(dt / kLongestStep - 1e-3f));
+    steps = steps < 1 ? 1 : steps;
+    const int subs_each = (subs + steps - 1) / steps;
+    for (int i = 0; i < steps; i++) s.internal_step(dt / float(steps), subs_each < 1 ? 1 : subs_each);
+    s.end_forces();
+}
+
+void Space::State::internal_step(float dt, int sub_steps) {
+    SolverSettings solve;
+    solve.sub_steps = sub_steps;
+    solve.h = dt / float(sub_steps);
+    const float gravity = length(settings.gravity);
+    solve.stacks = gravity > 0;
+    if (gravity > 0) solve.up = -settings.gravity / gravity;
+
+    quarantine_bad_input();
+    broad.update(bodies, pairs, layers, dt);
+    narrow.run(bodies, pairs, broad, world, layers, dt);
+    load_solver(solve.h);
+    solver.build(pairs, narrow.active, solve);
+    solver.solve(solve);
+    solver.store(pairs);
+    move_bodies(dt);
+    sweep.run(bodies, pairs, world, layers, departures, fast);
+    record_contacts();
+    to_wake = narrow.lost_support;
+    narrow.lost_support.clear();
+    if (settings.allow_sleep)
+        sleep.update(bodies, pairs,
+                     {dt, solve.h, solve.up, gravity, &awake, &narrow.active, &velocity_before}, to_wake);
+    for (const std::int32_t i : to_wake) wake(i);
+}
+
+void Space::State::quarantine_bad_input() {
+    for (std::int32_t i = 1; i < bodies.size(); i++) {
+        BodyHot& h = bodies.hot[std::size_t(i)];
+        BodyCold& c = bodies.cold[std::size_t(i)];
+        if (!h.exists) continue;
+        if (c.bad) quarantine(i);
+        if (!h.dynamic || h.asleep) continue;
+        if (!is_finite(h.velocity) || !is_finite(h.spin) || !is_finite(c.force) || !is_finite(c.torque)) {
+            quarantine(i);
+            continue;
+        }
+        const float speed2 = dot(h.velocity, h.velocity);
+        if (!(speed2 <= kMostSpeed * kMostSpeed)) {
+            // Scaled first: the square of a huge speed is infinite.
+            const float big = std::fabs(h.velocity.x) + std::fabs(h.velocity.y) + std::fabs(h.velocity.z);
+            h.velocity = normalized(h.velocity / big) * kMostSpeed;
+        }
+    }
+}
+
+/// Frozen where it last was right, for the user to look at: it no longer moves, but is still solid.
+void Space::State::quarantine(std::int32_t i) {
+    BodyHot& h = bodies.hot[std::size_t(i)];
+    BodyCold& c = bodies.cold[std::size_t(i)];
+    c.bad = false;
+    c.motion = MotionType::fixed;
+    c.force = c.torque = {};
+    h.velocity = h.spin = {};
+    h.dynamic = false;
+    h.asleep = false;
+    h.inverse_mass = 0;
+    quarantined.push_back(bodies.id(i));
+    wake_neighbours(i);
+    if (settings.log)
+        settings.log->log(LogLevel::warning, "a body with a state that is not finite was frozen");
+}
+
+/// A body's frame and velocity for the solver; what does not move gets no spin rows.
+void Space::State::load_frame(std::int32_t i) {
+    const BodyHot& h = bodies.hot[std::size_t(i)];
+    SolverFrame& f = solver.frame[std::size_t(i)];
+    SolverVelocity& v = solver.velocity[std::size_t(i)];
+    f.rotation = h.rotation;
+    f.to_spin = {{{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
+    f.inverse_mass = 0;
+    v = {};
+    solver.motion[std::size_t(i)] = {};
+    if (bodies.awake(i)) {
+        const BodyCold& c = bodies.cold[std::size_t(i)];
+        f.to_spin = spin_frame(h, c);
+        f.inverse_mass = h.inverse_mass;
+        const Vec3 s = f.to_spin * h.spin;
+        v.linear = h.velocity;
+        v.inverse_mass = h.inverse_mass;
+        for (int k = 0; k < 3; k++) v.spin[k] = s[k] * c.root_moments[k] * c.root_moments[k];
+    } else if (bodies.kinematic_moving(i)) {
+        for (int k = 0; k < 3; k++) f.to_spin.m[k][k] = kKinematicFrame;
+        v.linear = h.velocity;
+        v.spin = h.spin * (1 / kKinematicFrame);
+    }
+}
+
+void Space::State::load_solver(float h) {
+    const std::size_t n = bodies.hot.size();
+    solver.velocity.resize(n);
+    solver.motion.resize(n);
+    solver.frame.resize(n);
+    velocity_before.resize(n);
+    touched.assign(n, 0);
+    movers.clear();
+    awake.clear();
+    solver.drives.clear();
+    load_frame(0);
+    for (std::int32_t i = 1; i < bodies.size(); i++) {
+        const BodyHot& hot = bodies.hot[std::size_t(i)];
+        if (!hot.exists) continue;
+        const bool dynamic = hot.dynamic && !hot.asleep;
+        if (!dynamic && !bodies.kinematic_moving(i)) continue;
+        load_frame(i);
+        movers.push_back(i);
+        velocity_before[std::size_t(i)] = hot.velocity;
+        SolverDrive d{i, {}, {}, 1, 1};
+        if (dynamic) {
+            awake.push_back(i);
+            const BodyCold& c = bodies.cold[std::size_t(i)];
+            d.acceleration = settings.gravity * c.gravity_factor + c.force * hot.inverse_mass;
+            d.spin_rate = solver.frame[std::size_t(i)].to_spin * c.torque;
+            if (c.linear_damping > 0) d.linear_keep = 1 / (1 + c.linear_damping * h);
+            if (c.angular_damping > 0) d.angular_keep = 1 / (1 + c.angular_damping * h);
+        }
+        solver.drives.push_back(d);
+    }
+    for (const std::int32_t p : narrow.active) {
+        const Pair& pair = pairs.pairs[std::size_t(p)];
+        for (const std::int32_t i : {pair.a, pair.b}) {
+            touched[std::size_t(i)] = 1;
+            if (!bodies.awake(i) && !bodies.kinematic_moving(i)) load_frame(i);
+        }
+    }
+}
+
+/// Turns a body by what its mean angular momentum over the step makes of its changing inertia: with no
+/// torque, momentum is kept exactly and energy to fourth order.
+void Space::State::turn_body(std::int32_t i, float dt) {
+    BodyHot& h = bodies.hot[std::size_t(i)];
+    BodyCold& c = bodies.cold[std::size_t(i)];
+    const SolverFrame& f = solver.frame[std::size_t(i)];
+    const Vec3 moved = solver.motion[std::size_t(i)].spin;  // scaled frame
+    const Vec3 plain = mul_transposed(f.to_spin, moved);    // rotation vector of a spin that does not change
+    const float angle = length(plain);
+    if (angle < 1e-9f) return;
+    if (c.isotropic || angle < 1e-4f) {
+        c.rotation = normalized(turn_by(plain) * c.rotation);
+        return;
+    }
+    Vec3 scaled;  // root moments times the scaled spin: the momentum in principal axes
+    for (int k = 0; k < 3; k++) scaled[k] = moved[k] * c.root_moments[k] / dt;
+    const Mat3 axes = h.rotation * c.principal;
+    const Vec3 momentum = axes * scaled;
+    auto spin_at = [&](Quat q) {
+        const Mat3 a = to_matrix(q) * c.principal;
+        Vec3 l = mul_transposed(a, momentum);
+        for (int k = 0; k < 3; k++) l[k] *= c.root_inverse[k] * c.root_inverse[k];
+        return a * l;
+    };
+    const int parts = 1 + int(angle / 0.15f);
+    const float h_part = dt / float(parts);
+    for (int part = 0; part < parts; part++) {
+        const Quat q = c.rotation;
+        if (angle < 0.005f) {  // midpoint
+            const Vec3 w = spin_at(normalized(turn_by(spin_at(q) * (0.5f * h_part)) * q));
+            c.rotation = normalized(turn_by(w * h_part) * q);
+            continue;
+        }
+        // Runge-Kutta on q' = (w, 0) q / 2.
+        auto rate = [&](Quat at) {
+            const Vec3 w = spin_at(normalized(at));
+            return Quat{w.x * 0.5f, w.y * 0.5f, w.z * 0.5f, 0} * at;
+        };
+        auto plus = [](Quat a, Quat b, float s) {
+            return Quat{a.x + b.x * s, a.y + b.y * s, a.z + b.z * s, a.w + b.w * s};
+        };
+        const Quat k1 = rate(q), k2 = rate(plus(q, k1, 0.5f * h_part)), k3 = rate(plus(q, k2, 0.5f * h_part)),
+                   k4 = rate(plus(q, k3, h_part));
+        Quat r = q;
+        r = plus(r, k1, h_part / 6);
+        r = plus(r, k2, h_part / 3);
+        r = plus(r, k3, h_part / 3);
+        r = plus(r, k4, h_part / 6);
+        c.rotation = normalized(r);
+    }
+}
+
+void Space::State::move_bodies(float dt) {
+    departures.clear();
+    fast.clear();
+    for (const SolverDrive& d : solver.drives) {
+        const std::int32_t i = d.body;
+        BodyHot& h = bodies.hot[std::size_t(i)];
+        BodyCold& c = bodies.cold[std::size_t(i)];
+        const SolverVelocity& v = solver.velocity[std::size_t(i)];
+        Vec3 travel = solver.motion[std::size_t(i)].linear;
+        const DVec3 start = h.position;
+        const Quat start_rotation = c.rotation;
+        if (!h.dynamic) {  // kinematic
+            h.position += to_double(h.velocity * dt);
+            const Vec3 turn = h.spin * dt;
+            const int parts = 1 + int(length(turn));
+            for (int k = 0; k < parts; k++)
+                c.rotation = normalized(turn_by(turn * (1 / float(parts))) * c.rotation);
+            bodies.refresh_pose(i);
+            departures.push_back({i, start, start_rotation});
+            continue;
+        }
+        const bool free = !touched[std::size_t(i)];
+        // Nothing touches: the exact parabola.
+        if (free && d.linear_keep == 1) travel = (h.velocity + d.acceleration * (0.5f * dt)) * dt;
+        h.velocity = v.linear;
+        turn_body(i, dt);
+        h.position += to_double(travel);
+        if (!is_finite(h.position) || !finite(c.rotation) || !is_finite(v.linear) || !is_finite(v.spin) ||
+            std::fabs(h.position.x) > kFarthest || std::fabs(h.position.y) > kFarthest ||
+            std::fabs(h.position.z) > kFarthest) {
+            h.position = start;
+            c.rotation = start_rotation;
+            quarantine(i);
+            continue;
+        }
+        bodies.refresh_pose(i);
+        // Spin from momentum, in the new attitude.
+        const SolverFrame& f = solver.frame[std::size_t(i)];
+        Vec3 weighted;
+        for (int k = 0; k < 3; k++) weighted[k] = v.spin[k] * c.root_moments[k] * c.root_moments[k];
+        const Mat3 now = spin_frame(h, c);
+        h.spin = mul_transposed(now, now * mul_transposed(f.to_spin, weighted));
+        const float spin2 = dot(h.spin, h.spin);
+        if (spin2 * dt * dt > kMostTurn * kMostTurn) h.spin *= kMostTurn / (dt * std::sqrt(spin2));
+        if (!free) {
+            const float speed2 = dot(h.velocity, h.velocity) + spin2 * h.radius * h.radius;
+            if (speed2 < kCalmSpeed * kCalmSpeed) {
+                const float keep = 1 - kCalm * (1 - speed2 / (kCalmSpeed * kCalmSpeed));
+                h.velocity *= keep;
+                h.spin *= keep;
+            }
+        }
+        const float far = length(travel) + std::sqrt(spin2) * dt * h.radius;
+        if (Sweep::needed(h, far)) fast.push_back(std::int32_t(departures.size()));
+        departures.push_back({i, start, start_rotation});
+    }
+}
+
+void Space::State::record_contacts() {
+    for (const std::int32_t index : narrow.active) {
+        Pair& p = pairs.pairs[std::size_t(index)];
+        const BodyHot& a = bodies.hot[std::size_t(p.a)];
+        for (std::int32_t m = p.first; m >= 0; m = pairs.manifolds[std::size_t(m)].next) {
+            const Manifold& q = pairs.manifolds[std::size_t(m)];
+            if (!(q.total_impulse > 0)) continue;
+            int most = 0;
+            for (int k = 1; k < q.count; k++)
+                if (q.points[k].impulse > q.points[most].impulse) most = k;
+            const Vec3 normal = a.rotation * q.normal;
+            const DVec3 point = a.position + to_double(a.rotation * q.points[most].on_a);
+            std::int32_t same = -1, last = -1;
+            if (p.last_touch == step_number)
+                for (std::int32_t k = p.first_contact; k >= 0; k = next_contact[std::size_t(k)]) {
+                    last = k;
+                    if (dot(contacts[std::size_t(k)].normal, normal) > 0.9f) {
+                        same = k;
+                        break;
+                    }
+                }
+            if (same >= 0) {
+                Contact& c = contacts[std::size_t(same)];
+                c.impulse += q.total_impulse;
+                if (q.approach_speed > c.approach_speed) {
+                    c.approach_speed = q.approach_speed;
+                    c.point = point;
+                    c.normal = normal;
+                }
+                continue;
+            }
+            Contact c;
+            c.a = bodies.id(p.a);
+            c.b = bodies.id(p.b);
+            c.point = point;
+            c.normal = normal;
+            c.impulse = q.total_impulse;
+            c.approach_speed = q.approach_speed;
+            c.with_terrain = p.b == 0;
+            c.began = last >= 0 ? contacts[std::size_t(last)].began : p.last_touch + 1 != step_number;
+            const auto at = std::int32_t(contacts.size());
+            contacts.push_back(c);
+            next_contact.push_back(-1);
+            if (last >= 0) {
+                next_contact[std::size_t(last)] = at;
+            } else {
+                p.first_contact = at;
+                p.last_touch = step_number;
+            }
+        }
+    }
+}
+
+void Space::State::forget_removed() {
+    if (freed.empty()) return;
+    broad.purge(bodies);
+    for (const std::int32_t i : freed) bodies.release(i);
+    freed.clear();
+}
+
+void Space::State::end_forces() {
+    for (std::int32_t i = 1; i < bodies.size(); i++) {
+        BodyCold& c = bodies.cold[std::size_t(i)];
+        c.force = c.torque = {};
+    }
+}
+
+void Space::State::wake_neighbours(std::int32_t body) {
+    constexpr float kNear = 0.1f;
+    const BodyHot& h = bodies.hot[std::size_t(body)];
+    each_pair(body, [&](std::int32_t, Pair& p, std::int32_t other) {
+        if (other == 0) return;
+        const BodyHot& o = bodies.hot[std::size_t(other)];
+        if (!o.asleep) return;
+        const Vec3 d = to_float(o.position - h.position);
+        bool near = true;
+        for (int k = 0; k < 3; k++)
+            near = near && d[k] + o.lo[k] <= h.hi[k] + kNear && d[k] + o.hi[k] >= h.lo[k] - kNear;
+        if (p.touching || near) wake(other);
+    });
+}
+
+void Space::State::drop_pairs(std::int32_t body) {
+    each_pair(body, [&](std::int32_t index, Pair& p, std::int32_t) {
+        pairs.remove(index, bodies.hot[std::size_t(p.a)].first_pair, bodies.hot[std::size_t(p.b)].first_pair);
+    });
+}
+
+void Space::State::add_world_pair(std::int32_t body) {
+    pairs.add(body, 0, bodies.hot[std::size_t(body)].first_pair, bodies.hot[0].first_pair);
+}
+
+void Space::State::refresh_contacts(std::int32_t body) {
+    broad.touch(body);
+    each_pair(body, [&](std::int32_t, Pair& p, std::int32_t) { p.budget = -1; });
+}
+
+void Space::set_layers_collide(Layer a, Layer b, bool collide) {
+    State& s = *state_;
+    const unsigned i = unsigned(a) & 15, j = unsigned(b) & 15;
+    auto set = [&](unsigned x, unsigned y) {
+        s.layers[x] = std::uint16_t(collide ? s.layers[x] | 1u << y : s.layers[x] & ~(1u << y));
+    };
+    set(i, j);
+    set(j, i);
+    for (std::int32_t k = 1; k < s.bodies.size(); k++) {
+        const BodyHot& h = s.bodies.hot[std::size_t(k)];
+        if (!h.exists || (h.layer != i && h.layer != j)) continue;
+        s.wake(k);
+        s.wake_neighbours(k);
+        s.drop_pairs(k);
+        if (h.dynamic) s.add_world_pair(k);
+        s.broad.touch(k);
+    }
+}
+
+void Space::set_terrain(const Grid* grid) {
+    State& s = *state_;
+    s.world.grid = grid;
+    for (std::int32_t i = 1; i < s.bodies.size(); i++)
+        if (s.bodies.hot[std::size_t(i)].exists) {
+            s.wake(i);
+            s.refresh_contacts(i);
+        }
+}
+
+void Space::set_ground(std::optional<double> y, float friction) {
+    State& s = *state_;
+    s.world.has_ground = y.has_value() && std::isfinite(*y);
+    s.world.ground = s.world.has_ground ? *y : 0;
+    s.world.ground_friction = friction;
+    for (std::int32_t i = 1; i < s.bodies.size(); i++)
+        if (s.bodies.hot[std::size_t(i)].exists) {
+            s.wake(i);
+            s.refresh_contacts(i);
+        }
+}
+
+void Space::terrain_changed(const CellBox& cells) {
+    State& s = *state_;
+    if (cells.empty()) return;
+    const double size = double(s.settings.cell_size), reach = 1.5 * size;
+    const DVec3 lo{cells.min.x * size - reach, cells.min.y * size - reach, cells.min.z * size - reach};
+    const DVec3 hi{(cells.max.x + 1.0) * size + reach, (cells.max.y + 1.0) * size + reach,
+                   (cells.max.z + 1.0) * size + reach};
+    for (std::int32_t i = 1; i < s.bodies.size(); i++) {
+        const BodyHot& h = s.bodies.hot[std::size_t(i)];
+        if (!h.exists || !h.dynamic) continue;
+        // Distances to terrain found earlier are no longer true anywhere near.
+        s.each_pair(i, [&](std::int32_t, Pair& p, std::int32_t other) {
+            if (other == 0) p.budget = -1;
+        });
+        if (h.asleep && overlaps({h.position + to_double(h.lo), h.position + to_double(h.hi)}, {lo, hi}))
+            s.wake(i);
+    }
+}
+
+Body Space::add_body(const BodyShape& shape, const BodySettings& settings) {
+    State& s = *state_;
+    const std::int32_t i = s.bodies.add(shape, settings);
+    s.broad.add(i);
+    if (s.bodies.hot[std::size_t(i)].dynamic) s.add_world_pair(i);
+    return Body(this, s.bodies.id(i));
+}
+
+void Space::remove_body(Body body) {
+    State& s = *state_;
+    if (body.space() != this || !s.bodies.is(body.id())) return;
+    const auto i = std::int32_t(body.id().index);
+    s.wake_neighbours(i);
+    s.drop_pairs(i);
+    s.bodies.remove(i);
+    s.freed.push_back(i);
+}
+
+Body Space::body(BodyId id) { return Body(this, id); }
+std::size_t Space::body_count() const { return state_->bodies.alive; }
+
+std::size_t Space::awake_count() const {
+    std::size_t n = 0;
+    for (std::int32_t i = 1; i < state_->bodies.size(); i++)
+        n += state_->bodies.hot[std::size_t(i)].exists && state_->bodies.awake(i);
+    return n;
+}
+
+void Space::for_each_body(void (*f)(void* context, Body body), void* context) {
+    for (std::int32_t i = 1; i < state_->bodies.size(); i++)
+        if (state_->bodies.hot[std::size_t(i)].exists) f(context, Body(this, state_->bodies.id(i)));
+}
+
+std::span<const Contact> Space::contacts() const { return state_->contacts; }
+std::span<const BodyId> Space::quarantined() const { return state_->quarantined; }
+
+}  // namespace talus

@@ -1,0 +1,79 @@
+// state.h - everything a Space holds.
+//
+// Layer: dynamics. Tests: tests/dynamics/space_test.cpp
+#pragma once
+
+#include "dynamics/body_store.h"
+#include "dynamics/broad_phase.h"
+#include "dynamics/narrow_phase.h"
+#include "dynamics/pairs.h"
+#include "dynamics/sleep.h"
+#include "dynamics/solver.h"
+#include "dynamics/sweep.h"
+#include "talus/space.h"
+
+#include <vector>
+
+namespace talus {
+
+struct Space::State {
+    explicit State(const SpaceSettings& s);
+
+    SpaceSettings settings;
+    bool paused = false;
+    std::uint16_t layers[16];  ///< bit j of word i: layers i and j collide
+
+    BodyStore bodies;
+    WorldSolids world;
+    PairTable pairs;
+    BroadPhase broad;
+    NarrowPhase narrow;
+    ContactSolver solver;
+    Sleep sleep;
+    Sweep sweep;
+
+    std::vector<Contact> contacts;
+    std::vector<std::int32_t> next_contact;  ///< parallel: the next of the same pair; -1 ends
+    std::vector<BodyId> quarantined;
+    std::uint32_t step_number = 1;
+    std::vector<std::int32_t> freed;  ///< slots to release once the broad phase forgot them
+
+    // Of one internal step.
+    std::vector<std::int32_t> movers;  ///< bodies that move, in order
+    std::vector<std::int32_t> awake;   ///< of those, the dynamic ones
+    std::vector<Vec3> velocity_before;
+    std::vector<char> touched;  ///< by body: has a manifold
+    std::vector<Departure> departures;
+    std::vector<std::int32_t> fast;
+    std::vector<std::int32_t> to_wake;
+
+    void internal_step(float dt, int sub_steps);
+    void quarantine_bad_input();
+    void quarantine(std::int32_t body);
+    void load_solver(float h);
+    void load_frame(std::int32_t body);
+    void move_bodies(float dt);
+    void turn_body(std::int32_t body, float dt);
+    void record_contacts();
+    void forget_removed();
+    void end_forces();
+
+    void wake(std::int32_t body) { bodies.wake(body); }
+    /// Wakes what touches the body or nearly does.
+    void wake_neighbours(std::int32_t body);
+    void drop_pairs(std::int32_t body);
+    void add_world_pair(std::int32_t body);
+    /// Its contacts are found anew in the next step.
+    void refresh_contacts(std::int32_t body);
+    template <class F>
+    void each_pair(std::int32_t body, F&& f) {
+        for (std::int32_t i = bodies.hot[std::size_t(body)].first_pair; i >= 0;) {
+            Pair& p = pairs.pairs[std::size_t(i)];
+            const std::int32_t next = p.next[p.a == body ? 0 : 1];
+            f(i, p, p.a == body ? p.b : p.a);
+            i = next;
+        }
+    }
+};
+
+}  // namespace talus

@@ -1,0 +1,217 @@
+#include "dynamics/sweep.h"
+
+#include "dynamics/box_contact.h"
+
+namespace talus {
+
+namespace {
+
+constexpr float kSkin = 0.04f;       // boxes are shrunk by this, or by what a thin one allows
+constexpr float kTouch = 0.01f;      // gap of shrunk boxes that counts as a hit
+constexpr float kSlowShare = 0.25f;  // of the body's thinnest edge: slower bodies need no sweep
+constexpr int kMostSteps = 48;
+
+Vec3 shrunk(Vec3 half) {
+    for (int k = 0; k < 3; k++) half[k] -= half[k] > 2 * kSkin ? kSkin : 0.5f * half[k];
+    return half;
+}
+
+/// Between two attitudes, s = 0 .. 1; the angle between them is below pi.
+Quat blend(Quat a, Quat b, float s) {
+    const float sign = a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w < 0 ? -1.0f : 1.0f;
+    const float t = 1 - s, u = s * sign;
+    return normalized(Quat{a.x * t + b.x * u, a.y * t + b.y * u, a.z * t + b.z * u, a.w * t + b.w * u});
+}
+
+struct Mover {
+    const CollisionBox* boxes;
+    std::size_t count;
+    Vec3 com;
+};
+
+/// Share of the step until shrunk boxes of a and b meet; 1: never.
+/// @param place  place(s, turn, offset): b's reference seen from a's, at share s
+/// @param step  motion of b relative to a over the whole step, world axes
+/// @param slack  what turning adds to any closing speed, metres over the step
+template <class Place>
+float advance(const Mover& a, const Mover& b, Place&& place, Vec3 step, float slack) {
+    float s = 0;
+    for (int n = 0; n < kMostSteps; n++) {
+        Mat3 turn, world_to_a;
+        Vec3 offset;
+        place(s, turn, offset, world_to_a);
+        const SharedAxes axes(turn);
+        const Vec3 step_in_a = world_to_a * step;
+        float go = 1 - s;
+        bool hit = false;
+        for (std::size_t ib = 0; ib < b.count && !hit; ib++) {
+            const Vec3 center = turn * b.boxes[ib].center + offset;
+            const Vec3 half_b = shrunk(b.boxes[ib].half);
+            for (std::size_t ia = 0; ia < a.count; ia++) {
+                Vec3 axis;
+                const float gap =
+                    axes.best_axis(center - a.boxes[ia].center, shrunk(a.boxes[ia].half), half_b, axis);
+                const float closing = slack - dot(step_in_a, axis);
+                if (gap <= kTouch) {
+                    // Parting or sliding, or inside already: for the solver to mend.
+                    if (-dot(step_in_a, axis) <= kTouch || (s == 0 && gap < -kSkin)) continue;
+                    hit = true;
+                    break;
+                }
+                if (closing > 0 && (gap - 0.5f * kTouch) < go * closing) go = (gap - 0.5f * kTouch) / closing;
+            }
+        }
+        if (hit) return s;
+        s += go;
+        if (s >= 1) return 1;
+    }
+    return s;
+}
+
+}  // namespace
+
+bool Sweep::needed(const BodyHot& body, float travel) {
+    return travel > kSlowShare * body.shape->thickness && body.shape->thickness > 0;
+}
+
+Sweep::Path Sweep::path_of(const BodyStore& bodies, std::int32_t body) const {
+    const BodyHot& h = bodies.hot[std::size_t(body)];
+    const BodyCold& c = bodies.cold[std::size_t(body)];
+    const std::int32_t d = departure_of_[std::size_t(body)];
+    Path p{h.position, {}, c.rotation, c.rotation, {}, 0};
+    if (d < 0) return p;
+    const Departure& from = (*moved_)[std::size_t(d)];
+    p.from = from.position;
+    p.step = to_float(h.position - from.position);
+    p.q0 = from.rotation;
+    const float cosine = std::fabs(p.q0.x * p.q1.x + p.q0.y * p.q1.y + p.q0.z * p.q1.z + p.q0.w * p.q1.w);
+    p.angle = std::sqrt(cosine < 1 ? 8 * (1 - cosine) : 0.0f) * 1.1f;
+    return p;
+}
+
+float Sweep::against_body(const BodyStore& bodies, std::int32_t a, std::int32_t b) const {
+    const BodyHot &ha = bodies.hot[std::size_t(a)], &hb = bodies.hot[std::size_t(b)];
+    const Path pa = path_of(bodies, a), pb = path_of(bodies, b);
+    const Vec3 step = pb.step - pa.step;
+    const float slack = pa.angle * ha.radius + pb.angle * hb.radius;
+    const Vec3 start = to_float(pb.from - pa.from);
+    if (ha.shape->solids.empty() || hb.shape->solids.empty()) return 1;
+    // Balls around both that never meet.
+    const float reach = ha.radius + hb.radius;
+    const float along = dot(start, step), square = dot(step, step);
+    const float nearest = along < 0 && square > 0 ? (along + square < 0 ? 1.0f : -along / square) : 0.0f;
+    const Vec3 closest = start + step * nearest;
+    if (dot(closest, closest) > reach * reach) return 1;
+    return advance(
+        {ha.shape->solids.data(), ha.shape->solids.size(), ha.com},
+        {hb.shape->solids.data(), hb.shape->solids.size(), hb.com},
+        [&](float s, Mat3& turn, Vec3& offset, Mat3& world_to_a) {
+            const Mat3 ra = to_matrix(blend(pa.q0, pa.q1, s)), rb = to_matrix(blend(pb.q0, pb.q1, s));
+            world_to_a = transposed(ra);
+            turn = mul_transposed(ra, rb);
+            offset = mul_transposed(ra, start + step * s) + ha.com - turn * hb.com;
+        },
+        step, slack);
+}
+
+float Sweep::against_world(const BodyStore& bodies, const WorldSolids& world,
+                           const std::uint16_t (&layers)[16], std::int32_t a) {
+    const BodyHot& h = bodies.hot[std::size_t(a)];
+    if (!world.any() || !(layers[h.layer] >> int(Layer::terrain) & 1)) return 1;
+    const Path p = path_of(bodies, a);
+    const double size = double(world.cell_size);
+    // The region is walked in pieces of the path, so that each fits a patch.
+    const float longest = float(size) * 8;
+    const float travel = length(p.step);
+    const int pieces = travel > longest ? int(travel / longest) + 1 : 1;
+    for (int piece = 0; piece < pieces; piece++) {
+        const float s0 = float(piece) / float(pieces), s1 = float(piece + 1) / float(pieces);
+        const DVec3 from = p.from + to_double(p.step * s0), to = p.from + to_double(p.step * s1);
+        const double r = double(h.radius) + double(kSkin);
+        const DVec3 reach{r, r, r};
+        const DVec3 lo = min(from, to) - reach, hi = max(from, to) + reach;
+        auto cell_at = [&](DVec3 q) {
+            return Cell{int(std::floor(q.x / size)), int(std::floor(q.y / size)),
+                        int(std::floor(q.z / size))};
+        };
+        if (std::fabs(lo.x) > 2e9 * size || std::fabs(lo.y) > 2e9 * size || std::fabs(lo.z) > 2e9 * size)
+            return 1;
+        const Cell home = cell_at(from);
+        const DVec3 origin{home.x * size, home.y * size, home.z * size};
+        const Cell first = cell_at(lo), last = cell_at(hi);
+        constexpr int kTile = TerrainPatch::kMostCells;
+        float best = 1;
+        for (int y = first.y; y <= last.y; y += kTile)
+            for (int z = first.z; z <= last.z; z += kTile)
+                for (int x = first.x; x <= last.x; x += kTile) {
+                    const CellBox cells{{x, y, z},
+                                        {x + kTile - 1 < last.x ? x + kTile - 1 : last.x,
+                                         y + kTile - 1 < last.y ? y + kTile - 1 : last.y,
+                                         z + kTile - 1 < last.z ? z + kTile - 1 : last.z}};
+                    patch_.gather(world, origin, home, cells,
+                                  !(layers[h.layer] >> int(Layer::soft_terrain) & 1), to_float(lo - origin),
+                                  to_float(hi - origin));
+                    if (patch_.solids.empty()) continue;
+                    const Vec3 start = to_float(origin - from), step = -(p.step * (s1 - s0));
+                    const float share = advance(
+                        {h.shape->solids.data(), h.shape->solids.size(), h.com},
+                        {patch_.solids.data(), patch_.solids.size(), {}},
+                        [&](float s, Mat3& turn, Vec3& offset, Mat3& world_to_a) {
+                            const Mat3 ra = to_matrix(blend(p.q0, p.q1, s0 + (s1 - s0) * s));
+                            world_to_a = transposed(ra);
+                            turn = world_to_a;
+                            offset = mul_transposed(ra, start + step * s) + h.com;
+                        },
+                        step, p.angle * (s1 - s0) * h.radius);
+                    if (share < best) best = share;
+                }
+        if (best < 1) return s0 + (s1 - s0) * best;
+    }
+    return 1;
+}
+
+void Sweep::run(BodyStore& bodies, const PairTable& table, const WorldSolids& world,
+                const std::uint16_t (&layers)[16], const std::vector<Departure>& moved,
+                const std::vector<std::int32_t>& fast) {
+    if (fast.empty()) return;
+    moved_ = &moved;
+    departure_of_.assign(bodies.hot.size(), -1);
+    for (std::size_t i = 0; i < moved.size(); i++)
+        departure_of_[std::size_t(moved[i].body)] = std::int32_t(i);
+    share_.assign(moved.size(), 1);
+    for (const std::int32_t f : fast) {
+        const std::int32_t a = moved[std::size_t(f)].body;
+        if (!bodies.cold[std::size_t(a)].continuous) continue;
+        const float world_share = against_world(bodies, world, layers, a);
+        if (world_share < share_[std::size_t(f)]) share_[std::size_t(f)] = world_share;
+        for (std::int32_t i = bodies.hot[std::size_t(a)].first_pair; i >= 0;) {
+            const Pair& p = table.pairs[std::size_t(i)];
+            const int side = p.a == a ? 0 : 1;
+            const std::int32_t b = side == 0 ? p.b : p.a;
+            i = p.next[side];
+            if (b == 0) continue;
+            const Path pa = path_of(bodies, a), pb = path_of(bodies, b);
+            const float thin =
+                bodies.hot[std::size_t(a)].shape->thickness < bodies.hot[std::size_t(b)].shape->thickness
+                    ? bodies.hot[std::size_t(a)].shape->thickness
+                    : bodies.hot[std::size_t(b)].shape->thickness;
+            if (length(pa.step - pb.step) <= kSlowShare * thin) continue;
+            const float share = against_body(bodies, a, b);
+            if (share < share_[std::size_t(f)]) share_[std::size_t(f)] = share;
+            const std::int32_t other = departure_of_[std::size_t(b)];
+            if (other >= 0 && share < share_[std::size_t(other)]) share_[std::size_t(other)] = share;
+        }
+    }
+    for (std::size_t i = 0; i < moved.size(); i++) {
+        if (share_[i] >= 1) continue;
+        const Departure& d = moved[i];
+        BodyHot& h = bodies.hot[std::size_t(d.body)];
+        BodyCold& c = bodies.cold[std::size_t(d.body)];
+        if (!h.dynamic) continue;
+        h.position = d.position + (h.position - d.position) * double(share_[i]);
+        c.rotation = blend(d.rotation, c.rotation, share_[i]);
+        bodies.refresh_pose(d.body);
+    }
+}
+
+}  // namespace talus

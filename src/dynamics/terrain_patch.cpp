@@ -1,0 +1,180 @@
+#include "dynamics/terrain_patch.h"
+
+namespace talus {
+
+void TerrainPatch::gather(const WorldSolids& world, DVec3 at, Cell origin_cell, const CellBox& cells,
+                          bool pass_soft, Vec3 lo, Vec3 hi) {
+    origin = at;
+    solids.clear();
+    odd_.clear();
+    cell_size_ = world.cell_size;
+    inverse_cell_size_ = 1 / world.cell_size;
+    has_cells_ = false;
+    has_ground_ = world.has_ground;
+    if (world.grid) {
+        // The border ring only tells which faces are hidden.
+        const Cell first = cells.min - Cell{1, 1, 1}, last = cells.max + Cell{1, 1, 1};
+        nx_ = last.x - first.x + 1;
+        ny_ = last.y - first.y + 1;
+        nz_ = last.z - first.z + 1;
+        corner_ = first - origin_cell;
+        bool any_full = false, any_odd = false;
+        const Cell b0 = brick_of(first), b1 = brick_of(last);
+        for (int by = b0.y; by <= b1.y; by++)
+            for (int bz = b0.z; bz <= b1.z; bz++)
+                for (int bx = b0.x; bx <= b1.x; bx++) {
+                    const Brick* brick = world.grid->find_brick({bx, by, bz});
+                    if (!brick) continue;
+                    if (!has_cells_) {
+                        rows_.assign(std::size_t(ny_) * std::size_t(nz_), 0);
+                        has_cells_ = true;
+                    }
+                    const int y0 = by * 8 < first.y ? first.y : by * 8,
+                              y1 = by * 8 + 7 > last.y ? last.y : by * 8 + 7;
+                    const int z0 = bz * 8 < first.z ? first.z : bz * 8,
+                              z1 = bz * 8 + 7 > last.z ? last.z : bz * 8 + 7;
+                    const int shift = bx * 8 - first.x;  // -7 .. 63
+                    const std::uint64_t inside = nx_ == 64 ? ~0ull : (1ull << nx_) - 1;
+                    for (int y = y0; y <= y1; y++) {
+                        const std::uint64_t layer = brick->full[y & 7];
+                        if (brick->solid[y & 7] != layer) any_odd = true;
+                        if (!layer) continue;
+                        for (int z = z0; z <= z1; z++) {
+                            const std::uint64_t row = (layer >> (8 * (z & 7))) & 0xff;
+                            const std::uint64_t bits = (shift >= 0 ? row << shift : row >> -shift) & inside;
+                            rows_[std::size_t((y - first.y) * nz_ + z - first.z)] |= bits;
+                            any_full |= bits != 0;
+                        }
+                    }
+                }
+        if (any_full) add_full_boxes();
+        if (any_odd) add_odd_boxes(world, cells, origin_cell, pass_soft);
+    }
+    if (has_ground_) {
+        ground_ = float(world.ground - at.y);
+        if (lo.y < ground_) {
+            constexpr float kDeep = 20;  // thick enough that the way out is always up
+            const Vec3 margin{8, 0, 8};
+            const float bottom = (lo.y < ground_ ? lo.y : ground_) - kDeep;
+            const Vec3 a = Vec3{lo.x, bottom, lo.z} - margin, b = Vec3{hi.x, ground_, hi.z} + margin;
+            CollisionBox box{(a + b) * 0.5f, (b - a) * 0.5f};
+            box.cover = 0x3f & ~face_bit(1, true);
+            solids.push_back(box);
+        }
+    }
+}
+
+void TerrainPatch::add_full_boxes() {
+    left_ = rows_;
+    auto row = [&](int y, int z) -> std::uint64_t& { return left_[std::size_t(y * nz_ + z)]; };
+    auto all = [&](int y, int z) { return rows_[std::size_t(y * nz_ + z)]; };
+    const std::uint64_t interior = (nx_ == 64 ? ~0ull : (1ull << nx_) - 1) & ~1ull & ~(1ull << (nx_ - 1));
+    for (int y = 1; y < ny_ - 1; y++)
+        for (int z = 1; z < nz_ - 1; z++) {
+            while (const std::uint64_t bits = row(y, z) & interior) {
+                const int x0 = __builtin_ctzll(bits);
+                const std::uint64_t gap = ~(bits >> x0);
+                const int x1 = x0 + (gap ? __builtin_ctzll(gap) : 64 - x0);
+                const std::uint64_t run = (x1 - x0 == 64 ? ~0ull : (1ull << (x1 - x0)) - 1) << x0;
+                int z1 = z + 1, y1 = y + 1;
+                while (z1 < nz_ - 1 && (row(y, z1) & run) == run) z1++;
+                auto sheet = [&](int yy) {
+                    for (int k = z; k < z1; k++)
+                        if ((row(yy, k) & run) != run) return false;
+                    return true;
+                };
+                while (y1 < ny_ - 1 && sheet(y1)) y1++;
+                for (int j = y; j < y1; j++)
+                    for (int k = z; k < z1; k++) row(j, k) &= ~run;
+
+                // Faces whose neighbours are all full are no way out.
+                std::uint32_t cover = 0x3f;
+                const std::uint64_t before = 1ull << (x0 - 1), after = 1ull << x1;
+                for (int j = y; j < y1; j++)
+                    for (int k = z; k < z1; k++) {
+                        if (!(all(j, k) & before)) cover &= ~face_bit(0, false);
+                        if (!(all(j, k) & after)) cover &= ~face_bit(0, true);
+                    }
+                for (int k = z; k < z1; k++) {
+                    if ((all(y - 1, k) & run) != run) cover &= ~face_bit(1, false);
+                    if ((all(y1, k) & run) != run) cover &= ~face_bit(1, true);
+                }
+                for (int j = y; j < y1; j++) {
+                    if ((all(j, z - 1) & run) != run) cover &= ~face_bit(2, false);
+                    if ((all(j, z1) & run) != run) cover &= ~face_bit(2, true);
+                }
+                if (cover == 0x3f) continue;  // buried: costs nothing
+                const float s = cell_size_;
+                const Vec3 lo{float(x0 + corner_.x) * s, float(y + corner_.y) * s, float(z + corner_.z) * s};
+                const Vec3 hi{float(x1 + corner_.x) * s, float(y1 + corner_.y) * s,
+                              float(z1 + corner_.z) * s};
+                CollisionBox box{(lo + hi) * 0.5f, (hi - lo) * 0.5f};
+                box.cover = cover;
+                solids.push_back(box);
+            }
+        }
+}
+
+void TerrainPatch::add_odd_boxes(const WorldSolids& world, const CellBox& cells, Cell origin_cell,
+                                 bool pass_soft) {
+    const BlockTable& table = world.grid->table();
+    const Cell b0 = brick_of(cells.min), b1 = brick_of(cells.max);
+    for (int by = b0.y; by <= b1.y; by++)
+        for (int bz = b0.z; bz <= b1.z; bz++)
+            for (int bx = b0.x; bx <= b1.x; bx++) {
+                const Brick* brick = world.grid->find_brick({bx, by, bz});
+                if (!brick) continue;
+                for (int y = 0; y < 8; y++)
+                    for (std::uint64_t bits = brick->solid[y] & ~brick->full[y]; bits; bits &= bits - 1) {
+                        const int index = 64 * y + __builtin_ctzll(bits);
+                        const Cell c = cell_in_brick(*brick, index);
+                        if (!cells.contains(c)) continue;
+                        const BlockId id = brick->ids[index];
+                        if (pass_soft && table.flags(id).soft) continue;
+                        const Cell r = c - origin_cell;
+                        const Vec3 o{float(r.x), float(r.y), float(r.z)};
+                        for (const Box& b : table[id].shape.boxes()) {
+                            CollisionBox box{((b.min + b.max) * 0.5f + o) * cell_size_,
+                                             (b.max - b.min) * (0.5f * cell_size_)};
+                            const Cell p = r - corner_;
+                            for (int k = 0; k < 3; k++)
+                                for (int side = 0; side < 2; side++) {
+                                    if (side ? b.max[k] < 1 : b.min[k] > 0) continue;
+                                    const int d = side ? 1 : -1;
+                                    if (full(p.x + (k == 0 ? d : 0), p.y + (k == 1 ? d : 0),
+                                             p.z + (k == 2 ? d : 0)))
+                                        box.cover |= face_bit(k, side != 0);
+                                }
+                            if (box.cover == 0x3f) continue;
+                            solids.push_back(box);
+                            odd_.push_back(box);
+                        }
+                    }
+            }
+}
+
+bool TerrainPatch::solid_at(Vec3 p) const {
+    if (has_ground_ && p.y < ground_) return true;
+    if (has_cells_) {
+        const float s = inverse_cell_size_;
+        if (full(int(std::floor(p.x * s)) - corner_.x, int(std::floor(p.y * s)) - corner_.y,
+                 int(std::floor(p.z * s)) - corner_.z))
+            return true;
+    }
+    for (const CollisionBox& b : odd_)
+        if (contains(b, p)) return true;
+    return false;
+}
+
+float TerrainPatch::friction_at(const WorldSolids& world, Cell origin_cell, Vec3 p) const {
+    if (world.grid) {
+        const float s = inverse_cell_size_;
+        const Cell c =
+            origin_cell + Cell{int(std::floor(p.x * s)), int(std::floor(p.y * s)), int(std::floor(p.z * s))};
+        const BlockId id = world.grid->get(c);
+        if (id != kAir) return world.grid->table()[id].material.friction;
+    }
+    return has_ground_ ? world.ground_friction : 0.6f;
+}
+
+}  // namespace talus

@@ -1,0 +1,66 @@
+// terrain_patch.h - the terrain around one body, as boxes and bits.
+//
+// Layer: dynamics. Metres about `origin`, a corner of cells near the body: the floats stay small wherever
+// in the world the body is. Read in place from the grid's bricks, each time contacts are found; nothing is
+// cached, so an edit needs no notice to be seen.
+// Full cells are merged into few boxes, so that flat ground is one box whose seams do not exist; the bits
+// of the cells around answer which faces are hidden. A patch has at most 62 cells an axis (a row of bits is
+// one word with a border cell on each side): bigger regions are taken in several patches.
+// Determinism: boxes come in an order fixed by the cells alone.
+// Tests: tests/dynamics/terrain_contact_test.cpp
+#pragma once
+
+#include "dynamics/shape.h"
+#include "talus/grid.h"
+
+#include <vector>
+
+namespace talus {
+
+/// What the world is made of for a space.
+struct WorldSolids {
+    const Grid* grid = nullptr;
+    float cell_size = 1;
+    bool has_ground = false;
+    double ground = 0;  ///< solid below this height
+    float ground_friction = 0.6f;
+
+    bool any() const { return grid || has_ground; }
+};
+
+class TerrainPatch {
+ public:
+    static constexpr int kMostCells = 62;
+
+    std::vector<CollisionBox> solids;
+    DVec3 origin;
+
+    /// @param cells  at most kMostCells an axis, not empty
+    /// @param pass_soft  leave soft blocks out
+    /// @param lo,hi  the region, about origin: the ground is a box under it
+    void gather(const WorldSolids& world, DVec3 origin, Cell origin_cell, const CellBox& cells,
+                bool pass_soft, Vec3 lo, Vec3 hi);
+
+    bool solid_at(Vec3 p) const;
+    /// Friction of the block at a place on or just inside a surface.
+    float friction_at(const WorldSolids& world, Cell origin_cell, Vec3 p) const;
+
+ private:
+    bool full(int x, int y, int z) const {  // cells from the patch's border corner
+        if (unsigned(x) >= unsigned(nx_) || unsigned(y) >= unsigned(ny_) || unsigned(z) >= unsigned(nz_))
+            return false;
+        return (rows_[std::size_t(y * nz_ + z)] >> x) & 1;
+    }
+    void add_full_boxes();
+    void add_odd_boxes(const WorldSolids& world, const CellBox& cells, Cell origin_cell, bool pass_soft);
+
+    int nx_ = 0, ny_ = 0, nz_ = 0;  // with the border
+    Cell corner_;                   // of the border, from the origin's cell
+    float cell_size_ = 1, inverse_cell_size_ = 1;
+    bool has_ground_ = false, has_cells_ = false;
+    float ground_ = 0;                        // about origin
+    std::vector<std::uint64_t> rows_, left_;  // bit x of row y nz + z
+    std::vector<CollisionBox> odd_;
+};
+
+}  // namespace talus
