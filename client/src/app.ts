@@ -11,7 +11,7 @@ import { Renderer } from './renderer';
 import { Sound } from './sound';
 import { Ui } from './ui';
 import { anglesOf, distance, dot, lookDirection, normalize, type Quat, type Vec3 } from './vector';
-import { WorldView } from './world_view';
+import { WorldView, type Bounds } from './world_view';
 
 const kEyeHeight = 1.6;
 const kReach = 400;
@@ -42,6 +42,8 @@ export class App {
   private last = 0;
   private fps = 0;
   private nextReadout = 0;
+  private nextBounds = 0;
+  private bounds: Bounds = { low: [-20, 0, -20], high: [20, 20, 20] };
   /** Effects met since the start, by kind: read by tests. */
   readonly effectCounts: Record<Effect['kind'], number> = { blast: 0, dust: 0, impact: 0, broken: 0 };
 
@@ -93,14 +95,17 @@ export class App {
     for (const effect of this.core.takeEffects()) this.show(effect, now);
     for (const notice of this.core.takeNotices()) this.ui.toast(notice.text, notice.error ? 'error' : 'note', notice.error ? 8 : 4);
     const stats = this.core.stats();
-    if (stats.connected) {
+    if (stats.connected && !this.framed) {
+      this.framed = true;
       const b = stats.bounds;
-      this.renderer.setBounds([b[0], b[1], b[2]], [b[3], b[4], b[5]], stats.ground);
-      if (!this.framed) {
-        this.framed = true;
-        this.frameBounds();
-      }
+      this.frameBounds({ low: [b[0], b[1], b[2]], high: [b[3], b[4], b[5]] });
+      this.ui.toast('Click to blast, drag to look, W A S D to fly. H for help.', 'note', 9);
     }
+    if (now >= this.nextBounds) {
+      this.nextBounds = now + 0.5;
+      this.bounds = this.world.bounds() ?? this.bounds;
+    }
+    this.renderer.setBounds(this.bounds, stats.ground);
     this.move(dt, now, stats.connected);
     this.updateAim();
     this.shake *= Math.exp(-dt * 4);
@@ -136,8 +141,7 @@ export class App {
   }
 
   private move(dt: number, now: number, connected: boolean): void {
-    const b = this.core.stats().bounds;
-    const size = Math.hypot(b[3] - b[0], b[4] - b[1], b[5] - b[2]);
+    const size = distance(this.bounds.low, this.bounds.high);
     const speed = this.player.flying ? Math.min(40, Math.max(9, size * 0.25)) : kWalkSpeed;
     const wish = wishVelocity(this.held, this.yaw, this.pitch, this.player.flying, speed);
     if (connected && dt > 0) this.player = this.core.movePlayer(this.player, wish, this.held.has('up'), dt, now);
@@ -264,10 +268,9 @@ export class App {
   }
 
   /** Looks at everything from outside, the sun to the right. */
-  private frameBounds(): void {
-    const b = this.core.stats().bounds;
-    const center: Vec3 = [(b[0] + b[3]) / 2, (b[1] + b[4]) / 2, (b[2] + b[5]) / 2];
-    const radius = Math.max(4, Math.hypot(b[3] - b[0], b[4] - b[1], b[5] - b[2]) / 2);
+  private frameBounds({ low, high }: Bounds): void {
+    const center: Vec3 = [(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, (low[2] + high[2]) / 2];
+    const radius = Math.max(4, distance(low, high) / 2);
     const out = normalize([-0.42, 0.27, 0.87]);
     // Corners of the box as seen from there: come as near as lets all of them in.
     const look: Vec3 = [-out[0], -out[1], -out[2]];
@@ -277,7 +280,7 @@ export class App {
     const up: Vec3 = [right[1] * look[2] - right[2] * look[1], right[2] * look[0] - right[0] * look[2], right[0] * look[1] - right[1] * look[0]];
     let away = 3;
     for (let i = 0; i < 8; i++) {
-      const corner: Vec3 = [b[i & 1 ? 3 : 0]! - center[0], b[i & 2 ? 4 : 1]! - center[1], b[i & 4 ? 5 : 2]! - center[2]];
+      const corner: Vec3 = [(i & 1 ? high : low)[0] - center[0], (i & 2 ? high : low)[1] - center[1], (i & 4 ? high : low)[2] - center[2]];
       const depth = dot(corner, look);
       away = Math.max(away, Math.abs(dot(corner, right)) / halfWidth - depth, Math.abs(dot(corner, up)) / halfHeight - depth);
     }
@@ -303,7 +306,7 @@ export class App {
       case 'open': return this.ui.chooseFile();
       case 'help': return this.ui.toggleHelp();
       case 'sound': return this.toggleSound();
-      case 'frame': return this.frameBounds();
+      case 'frame': return this.frameBounds(this.world.bounds() ?? this.bounds);
       case 'power': return this.setPower(command.power);
     }
   }

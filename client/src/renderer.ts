@@ -22,6 +22,7 @@ import { ParticleRing, kParticleBytes, kParticleFloats, type Particle } from './
 import { kTexelsPerRow, type PoseTable } from './pose_table';
 import type { Quality } from './quality';
 import { lightView } from './sun';
+import type { Bounds } from './world_view';
 import { lookDirection, type Quat, type Vec3 } from './vector';
 
 const kFieldOfView = 1.1;
@@ -99,6 +100,11 @@ export class Renderer {
       doNotHandleContextLost: false,
     });
     if (this.engine.version < 2) throw new Error('this page needs WebGL 2');
+    // A graphics driver may drop everything at any time; all of it is still in the pool and the tables.
+    this.engine.onContextRestoredObservable.add(() => {
+      this.poseRows = 0;
+      this.setQuality(this.quality);
+    });
     this.gpuName = this.engine.getGlInfo().renderer;
     this.scene = new Scene(this.engine);
     this.scene.useRightHandedSystem = true;
@@ -262,10 +268,11 @@ export class Renderer {
   }
 
   /** What shadows and fog have to reach. */
-  setBounds(low: Vec3, high: Vec3, floor: number | null): void {
+  setBounds({ low, high }: Bounds, floor: number | null): void {
     const center: Vec3 = [(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, (low[2] + high[2]) / 2];
     const radius = Math.max(8, Math.hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]) / 2);
-    this.bounds = { center, radius };
+    // In steps, so that shadows do not change their grain with every piece that rolls.
+    this.bounds = { center, radius: 1.25 ** Math.ceil(Math.log(radius) / Math.log(1.25)) };
     this.floor = floor;
   }
 
@@ -407,7 +414,7 @@ export class Renderer {
     const { shadowSize, cascades } = this.quality;
     const d = lookDirection(view.yaw, view.pitch);
     const ahead = (metres: number): Vec3 => [view.eye[0] + d[0] * metres, view.eye[1] + d[1] * metres, view.eye[2] + d[2] * metres];
-    const far = Math.min(260, this.bounds.radius * 1.25 + 4);
+    const far = Math.min(260, this.bounds.radius * 1.05 + 4);
     const farCenter = far < 260 ? this.bounds.center : ahead(200);
     const near = Math.min(26, far * 0.5);
     const depth = Math.max(300, far * 2);

@@ -29,3 +29,10 @@ export function anglesOf(direction: Vec3): { yaw: number; pitch: number } {
   const d = normalize(direction);
   return { yaw: Math.atan2(-d[0], -d[2]), pitch: Math.asin(Math.max(-1, Math.min(1, d[1]))) };
 }
+
+export function rotate(q: Quat, v: Vec3): Vec3 {
+  const axis: Vec3 = [q[0], q[1], q[2]];
+  const t = cross(axis, v);
+  const u = cross(axis, [t[0] + q[3] * v[0], t[1] + q[3] * v[1], t[2] + q[3] * v[2]]);
+  return [v[0] + 2 * u[0], v[1] + 2 * u[1], v[2] + 2 * u[2]];
+}

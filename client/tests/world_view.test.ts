@@ -59,6 +59,19 @@ describe('WorldView', () => {
     expect(view.poses.visible(view.slotOfGroup(3)!)).toBe(false);
   });
 
+  it('knows the bounds of what is drawn, turned pieces included', () => {
+    const core = new CoreDouble();
+    const view = new WorldView();
+    expect(view.bounds()).toBeNull();
+    core.chunkChanges.push({ id: 1, mesh: cube(), origin: [10, 0, 0] });
+    core.addGroup({ id: 1, mesh: cube(), pose: () => [0, 0, 0, 0, 1, 0, 0] });  // half a turn about y: x and z negative
+    view.update(core, 0);
+    const { low, high } = view.bounds()!;
+    const r = Math.sqrt(3) / 2;
+    [-0.5 - r, 0.5 - r, -0.5 - r].forEach((x, i) => expect(low[i]).toBeCloseTo(x, 5));
+    [10.5 + r, 0.5 + r, 0.5 + r].forEach((x, i) => expect(high[i]).toBeCloseTo(x, 5));
+  });
+
   it('clears everything, and takes removals of what it never had', () => {
     const core = new CoreDouble();
     core.chunkChanges.push({ id: 4, mesh: cube(), origin: [0, 0, 0] });

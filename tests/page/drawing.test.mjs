@@ -104,6 +104,22 @@ test('only faces turned to the eye are drawn: a block is seen from outside, not 
   await page.close();
 });
 
+test('a lost graphics context comes back with everything in it', { skip }, async () => {
+  const { page } = await openTab(browser, `${address}?quality=low`);
+  await until(page, () => window.__talus?.counts().groupsDrawn > 100);
+  await frames(page, 40);
+  const before = await picture(page);
+  await page.evaluate(() => {
+    window.__lose = document.getElementById('view').getContext('webgl2').getExtension('WEBGL_lose_context');
+    window.__lose.loseContext();
+  });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await page.evaluate(() => window.__lose.restoreContext());
+  await frames(page, 40);
+  assert.equal(countDifferent(before, await picture(page)), 0);
+  await page.close();
+});
+
 test('the panels are labelled, the help folds, keys and wheel set the power', { skip }, async () => {
   const { page, faults } = await openTab(browser, `${address}?quality=low`);
   await until(page, () => window.__talus?.counts().groupsDrawn > 100);
