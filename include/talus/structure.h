@@ -36,8 +36,8 @@ struct StructureSettings {
     double hanging_capacity = 15'000;
     double sideways_capacity = 40'000;
     double standing_capacity = 2'000'000;
-    int max_rounds = 40;    ///< of breaking, for each weighing
-    int max_weighings = 6;  ///< after fallen parts landed on what stands
+    int max_rounds = 40;    ///< for each weighing, at least 1
+    int max_weighings = 6;  ///< after the first, each time that fallen parts landed on what stands
 };
 
 enum class Verdict : std::uint8_t { stands, falls, unsupported };
@@ -69,12 +69,18 @@ class StructureSolver {
     /// Replaces the input. O(n log n) at worst; order does not matter.
     void set_blocks(std::span<const StructureBlock> blocks);
 
+    /// Takes one block out. @return false when there is none
+    bool remove_block(Cell cell);
+    /// Puts one block, in place of what is there.
+    void place_block(const StructureBlock& block);
+
     /// Called after each round with the number of rounds so far; false cancels (the report is then
     /// `unsupported`, empty).
     using Progress = bool (*)(void* context, std::uint32_t rounds);
 
     /// Weighs, breaks and weighs again until nothing breaks. The input stays as set: solving twice gives the
-    /// same report.
+    /// same report. When nothing broke in the last solve, one with the same settings re-checks only what
+    /// edits since then can have changed; the report is that of a solve from nothing.
     StructureReport solve(const StructureSettings& settings = {}, Progress progress = nullptr,
                           void* context = nullptr);
 

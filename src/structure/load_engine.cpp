@@ -1,30 +1,15 @@
 #include "structure/load_engine.h"
 
-#include <algorithm>
+#include "structure/load_weigh.h"
+
 #include <utility>
 
 namespace talus::load {
 namespace {
 
-// Ascending order of up to seven values, added to `sum` one by one.
-double add_sorted(double sum, double* value, int n) {
-    for (int i = 1; i < n; i++) {
-        const double v = value[i];
-        int j = i;
-        for (; j > 0 && v < value[j - 1]; j--) value[j] = value[j - 1];
-        value[j] = v;
-    }
-    for (int i = 0; i < n; i++) sum += value[i];
-    return sum;
-}
-
-template <class F>
-void for_each_bit(Word word, F&& f) {
-    for (; word; word &= word - 1) f(std::countr_zero(word));
-}
-
 // A pass jumps about in memory, but where to is known: this many waves before, the data is asked for.
 constexpr std::size_t kAhead = 6;
+
 void prefetch_tile(const Tile& tile) {
     const char* line = reinterpret_cast<const char*>(&tile);
     __builtin_prefetch(line);
@@ -32,34 +17,38 @@ void prefetch_tile(const Tile& tile) {
     __builtin_prefetch(line + 128);
 }
 
-// f.template operator()<D>() for the six directions.
-template <class F>
-void for_each_direction(F&& f) {
-    f.template operator()<0>();
-    f.template operator()<1>();
-    f.template operator()<2>();
-    f.template operator()<3>();
-    f.template operator()<4>();
-    f.template operator()<5>();
-}
-
 }  // namespace
 
-// Before the first round: nothing broken, nothing landed.
-void Engine::begin(const StructureSettings& settings) {
+void Engine::set_blocks(std::span<const StructureBlock> blocks) {
+    tiles.set(blocks);
+    at_rest_ = false;
+}
+
+void Engine::set_rule(const StructureSettings& settings) {
     settings_ = settings;
+    up_ = tiles.inner_direction(int(settings.up));
     // Below these units of load no bond can break, whatever its ends are made of.
-    safe_hanging_ = tiles.min_strength() * settings.hanging_capacity;
-    safe_sideways_ = tiles.min_strength() * settings.sideways_capacity;
-    safe_standing_ = tiles.min_strength() * settings.standing_capacity / 4;
-    safe_ = std::min(safe_hanging_, std::min(safe_sideways_, safe_standing_));
-    unit_.resize(tiles.block_count());
-    for (std::uint32_t t = 0; t < tiles.tile_count(); t++) {
+    const double weakest = tiles.min_strength();
+    safe_hanging_ = weakest * settings.hanging_capacity;
+    safe_sideways_ = weakest * settings.sideways_capacity;
+    safe_standing_ = weakest * settings.standing_capacity / 4;
+    safe_ = safe_hanging_ < safe_sideways_ ? safe_hanging_ : safe_sideways_;
+    safe_ = safe_standing_ < safe_ ? safe_standing_ : safe_;
+    broken_ = 0;
+}
+
+// Before the first round: nothing broken, nothing landed.
+void Engine::begin() {
+    at_rest_ = false;
+    for (std::vector<Node>* edits : {&suspects_, &placed_, &changed_, &dirty_}) edits->clear();
+    unit_.resize(tiles.slot_count());
+    distance_.resize(tiles.slot_count());
+    landed_at_.clear();
+    for (std::uint32_t t = 1; t < tiles.end_tile(); t++) {
         Tile& tile = tiles[t];
         tile.bond[0] = tiles.all_bonds<0>(tile);
         tile.bond[1] = tiles.all_bonds<1>(tile);
         tile.bond[2] = tiles.all_bonds<2>(tile);
-        tile.landed = 0;
         tile.dirty = tile.exists;
         for (Word& f : tile.flow) f = 0;
     }
@@ -117,16 +106,17 @@ void Engine::mark_dirty(Tile& tile, Word givers) {
 
 void Engine::spread() {
     waves_.clear();
+    level_ends_.clear();
+    reached_count_ = 0;
     int left = 0;  // queues that hold anything
-    for (std::uint32_t t = 0; t < tiles.tile_count(); t++) {
+    for (std::uint32_t t = 1; t < tiles.end_tile(); t++) {
         Tile& tile = tiles[t];
         tile.reached = 0;
         tile.pending[0] = tile.support;
         if (tile.support) queue_[0].push_back(t);
     }
-    const int up = int(settings_.up);
     int cost[6];
-    for (int d = 0; d < 6; d++) cost[d] = d == up ? 1 : d == (up ^ 1) ? 3 : 2;
+    for (int d = 0; d < 6; d++) cost[d] = step_cost(d);
 
     for (int level = 0; left < 4; level = (level + 1) & 3) {
         std::vector<std::uint32_t>& queue = queue_[level];
@@ -139,6 +129,7 @@ void Engine::spread() {
             const Word wave = tile.pending[level] & ~tile.reached;
             tile.pending[level] = 0;
             if (!wave) continue;
+            reached_count_ += std::uint32_t(std::popcount(wave));
             waves_.push_back({t, std::uint32_t(wave), std::uint32_t(wave >> 32)});
             for_each_direction([&]<int D>() {
                 set_flow<D>(tile, wave, flow_towards<D>(tile, wave));
@@ -147,44 +138,37 @@ void Engine::spread() {
         }
         queue.clear();
         for (std::size_t i = first; i < waves_.size(); i++) tiles[waves_[i].tile].reached |= waves_[i].word();
+        level_ends_.push_back(std::uint32_t(waves_.size()));
     }
     // What nothing reaches any more passes nothing on.
-    for (std::uint32_t t = 0; t < tiles.tile_count(); t++) {
+    for (std::uint32_t t = 1; t < tiles.end_tile(); t++) {
         Tile& tile = tiles[t];
-        if (const Word lost = tile.exists & ~tile.reached)
-            for_each_direction([&]<int D>() { set_flow<D>(tile, lost, 0); });
+        const Word lost = tile.exists & ~tile.reached;
+        if (!lost) continue;
+        tile.dirty &= ~lost;
+
+        for_each_direction([&]<int D>() { set_flow<D>(tile, lost, 0); });
     }
 }
 
-std::uint32_t Engine::weigh() {
-    switch (settings_.up) {
-        case Axis::pos_x:
-            return weigh_up<0>();
-        case Axis::neg_x:
-            return weigh_up<1>();
-        case Axis::pos_y:
-            return weigh_up<2>();
-        case Axis::neg_y:
-            return weigh_up<3>();
-        case Axis::pos_z:
-            return weigh_up<4>();
-        case Axis::neg_z:
-            return weigh_up<5>();
-    }
-    return 0;
+std::uint32_t Engine::weigh(bool first) {
+    broken_ = 0;
+    with_up([&]<int Up>() { first ? weigh_waves<Up, true>() : weigh_waves<Up, false>(); });
+    return broken_;
 }
 
-template <int Up>
-std::uint32_t Engine::weigh_up() {
-    constexpr int Down = Up ^ 1;
-    std::uint32_t broken = 0;
+// The first round weighs everything and notes the distances; later ones what is dirty.
+template <int Up, bool First>
+void Engine::weigh_waves() {
+    std::size_t level = level_ends_.size();
+    std::size_t level_first = waves_.size();
     for (std::size_t w = waves_.size(); w-- > 0;) {
         const std::uint32_t t = waves_[w].tile;
         Tile& tile = tiles[t];
         if (w >= 2 * kAhead) prefetch_tile(tiles[waves_[w - 2 * kAhead].tile]);
         if (w >= kAhead) {
             const Tile& soon = tiles[waves_[w - kAhead].tile];
-            if (soon.dirty & waves_[w - kAhead].word()) {
+            if (First || (soon.dirty & waves_[w - kAhead].word())) {
                 for (const std::uint32_t n : soon.nb) __builtin_prefetch(&tiles[n].flow);
                 __builtin_prefetch(&unit_[soon.base]);
             }
@@ -194,302 +178,74 @@ std::uint32_t Engine::weigh_up() {
         tile.dirty ^= wave;
         wave &= ~tile.support;  // what a support carries does not matter
         if (!wave) continue;
-        // Into which blocks of the wave the neighbours at D pass load.
-        Word from[6];
-        for_each_direction(
-            [&]<int D>() { from[D] = wave & seen<D>(tile.flow[D ^ 1], tiles[tile.nb[D]].flow[D ^ 1]); });
-        const Word beside = from[0] | from[1] | from[2] | from[3] | from[4] | from[5];
-        Word moved = 0;  // blocks whose load is not what it was
-        for (Word rest = wave; rest; rest &= rest - 1) {
-            const int bit = std::countr_zero(rest);
-            const Word one = rest & -rest;
-            const std::uint32_t index = tiles.index_in(tile, bit);
-            double load = tiles.kinds()[tile.kind != kMixedKinds ? tile.kind : tiles.kind_id(index)].mass;
-            if ((beside | tile.landed) & one) {
-                double in[7];
-                int n = 0;
-                for_each_direction([&]<int D>() {
-                    if (!(from[D] & one)) return;
-                    const auto [nt, nbit] = tiles.next_to<D>(t, bit);
-                    const double unit = unit_[tiles.index_in(tiles[nt], nbit)];
-                    in[n++] = D == Up ? 4 * unit : unit;
-                });
-                if (tile.landed & one)
-                    in[n++] =
-                        landed_[tile.landed_base + std::uint32_t(std::popcount(tile.landed & (one - 1)))];
-                load = n == 1 ? load + in[0] : add_sorted(load, in, n);
+        const Word moved = weigh_blocks<Up>(t, wave);
+        if constexpr (First) {
+            while (w < level_first) {
+                level--;
+                level_first = level ? level_ends_[level - 1] : 0;
             }
-            int shares = tile.flow[Down] & one ? 4 : 0;
-            for_each_direction([&]<int D>() {
-                if constexpr (D != Down) shares += (tile.flow[D] & one) != 0;
-            });
-            const double unit = load / shares;
-            const bool same =
-                std::bit_cast<std::uint64_t>(unit) == std::bit_cast<std::uint64_t>(unit_[index]);
-            moved |= same ? 0 : one;
-            unit_[index] = unit;
-            if (unit > safe_) broken += break_overloaded<Up>(t, bit, index);
-        }
-        for_each_direction([&]<int D>() { mark_dirty<D>(tile, moved & tile.flow[D]); });
-    }
-    return broken;
-}
-
-template <int Up, int D>
-std::uint32_t Engine::break_if_over(std::uint32_t t, int bit, std::uint32_t index) {
-    if (!(tiles[t].flow[D] >> bit & 1)) return 0;
-    constexpr bool standing = D == (Up ^ 1), hanging = D == Up;
-    const double unit = unit_[index];
-    const double load = standing ? 4 * unit : unit;
-    if (unit <= (standing ? safe_standing_ : hanging ? safe_hanging_ : safe_sideways_)) return 0;
-    const auto [nt, nbit] = tiles.next_to<D>(t, bit);
-    const double a = tiles.kind_of(index).strength;
-    const double b = tiles.kind_of(tiles.index_in(tiles[nt], nbit)).strength;
-    const double capacity = standing  ? settings_.standing_capacity
-                            : hanging ? settings_.hanging_capacity
-                                      : settings_.sideways_capacity;
-    if (!(load > (a < b ? a : b) * capacity)) return 0;
-    if constexpr (D % 2 == 0)
-        tiles[t].bond[D / 2] &= ~(Word(1) << bit);
-    else
-        tiles[nt].bond[D / 2] &= ~(Word(1) << nbit);
-    return 1;
-}
-
-// Bonds may be cut while the pass goes on: it reads flow, not bonds.
-template <int Up>
-std::uint32_t Engine::break_overloaded(std::uint32_t t, int bit, std::uint32_t index) {
-    std::uint32_t broken = 0;
-    for_each_direction([&]<int D>() { broken += break_if_over<Up, D>(t, bit, index); });
-    return broken;
-}
-
-std::uint32_t Engine::count_reached() const {
-    std::uint32_t n = 0;
-    for (std::uint32_t t = 0; t < tiles.tile_count(); t++)
-        n += std::uint32_t(std::popcount(tiles[t].reached));
-    return n;
-}
-
-// Fills part_ with the fallen part that holds this block and sets pending[3] on it, which
-// must be set on all that stands. A tile may come up in more
-// than one entry.
-void Engine::flood_part(std::uint32_t start, int bit) {
-    part_.clear();
-    const auto reach = [&](std::uint32_t t, Word bits) {
-        Tile& tile = tiles[t];
-        bits &= ~(tile.pending[3] | tile.pending[0]);
-        if (!bits) return;
-        if (!tile.pending[0]) stack_.push_back(t);
-        tile.pending[0] |= bits;
-    };
-    reach(start, Word(1) << bit);
-    while (!stack_.empty()) {
-        const std::uint32_t t = stack_.back();
-        stack_.pop_back();
-        Tile& tile = tiles[t];
-        Word wave = tile.pending[0];
-        tile.pending[0] = 0;
-        // Inside the tile until nothing is added, then over its borders once.
-        const Word x = tile.bond[0] & ~kColumn7, z = tile.bond[2];
-        for (Word before = 0; before != wave;) {
-            before = wave;
-            wave |= (wave & x) << 1 | ((wave >> 1) & x) | (wave & z) << 8 | ((wave >> 8) & z);
-        }
-        wave &= ~tile.pending[3];
-        tile.pending[3] |= wave;
-        part_.push_back({t, std::uint32_t(wave), std::uint32_t(wave >> 32)});
-        for_each_direction([&]<int D>() {
-            Word across = 0;
-            if constexpr (D % 2 == 0)
-                across = moved_across<D>(wave & tile.bond[D / 2]);
-            else
-                across = moved_across<D>(wave) & tiles[tile.nb[D]].bond[D / 2];
-            if (across) reach(tile.nb[D], across);
-        });
-    }
-}
-
-// Loads from all fallen parts onto the standing blocks right under them. @return whether there are any
-bool Engine::land_fallen() {
-    const int up = int(settings_.up);
-    for (std::uint32_t t = 0; t < tiles.tile_count(); t++) {
-        tiles[t].pending[3] =
-            tiles[t].reached;  // a flood never enters what stands: no unbroken bond leads there
-        tiles[t].pending[2] = tiles[t].landed;
-    }
-    // Standing blocks with a fallen one right above.
-    std::uint32_t total = 0;
-    for (std::uint32_t t = 0; t < tiles.tile_count(); t++) {
-        Tile& tile = tiles[t];
-        const Tile& next = tiles[tile.nb[up]];
-        const Word own = tile.exists & ~tile.reached, over = next.exists & ~next.reached;
-        Word above = 0;
-        for_each_direction([&]<int D>() {
-            if (D == up) above = seen<D>(own, over);
-        });
-        tile.landed = tile.reached & ~tile.support & above;
-        // Supports take their part of the load but need not know of it.
-        tile.pending[1] = tile.reached & above;
-        tile.landed_base = total;
-        total += std::uint32_t(std::popcount(tile.landed));
-    }
-    landed_.resize(total);
-    count_.resize(tiles.kinds().size(), 0);
-
-    for (std::uint32_t t = 0; total && t < tiles.tile_count(); t++) {
-        for (Word rest; (rest = tiles[t].exists & ~tiles[t].pending[3]) != 0;) {
-            flood_part(t, std::countr_zero(rest));
-            // The blocks under the part, and its mass: kinds are sorted by mass, so this adds in ascending
-            // order.
-            std::uint32_t under = 0;
-            for (const Wave& w : part_) {
-                const Tile& tile = tiles[w.tile];
-                for_each_direction([&]<int D>() {
-                    if (D != (up ^ 1)) return;
-                    under += std::uint32_t(std::popcount(moved_inside<D>(w.word()) & tile.pending[1]));
-                    under += std::uint32_t(
-                        std::popcount(moved_across<D>(w.word()) & tiles[tile.nb[D]].pending[1]));
-                });
-            }
-            if (under == 0) continue;
-            for (const Wave& w : part_)
-                for_each_bit(w.word(), [&](int bit) {
-                    const std::uint32_t k = tiles.kind_id(tiles.index_in(tiles[w.tile], bit));
-                    if (count_[k]++ == 0) touched_.push_back(k);
-                });
-            std::sort(touched_.begin(), touched_.end());
-            double mass = 0;
-            for (const std::uint32_t k : touched_)
-                for (; count_[k]; count_[k]--) mass += tiles.kinds()[k].mass;
-            touched_.clear();
-            const double each = mass / under;
-            for (const Wave& w : part_) {
-                const auto land = [&](const Tile& tile, Word bits) {
-                    for_each_bit(bits & tile.landed, [&](int bit) {
-                        landed_[tile.landed_base +
-                                std::uint32_t(std::popcount(tile.landed & ((Word(1) << bit) - 1)))] = each;
-                    });
-                };
-                const Tile& tile = tiles[w.tile];
-                for_each_direction([&]<int D>() {
-                    if (D != (up ^ 1)) return;
-                    land(tile, moved_inside<D>(w.word()));
-                    land(tiles[tile.nb[D]], moved_across<D>(w.word()));
-                });
-            }
+            for_each_bit(wave, [&](int bit) { distance_[tiles.index_in(tile, bit)] = std::uint32_t(level); });
+        } else {
+            for_each_direction([&]<int D>() { mark_dirty<D>(tile, moved & tile.flow[D]); });
         }
     }
-    for (std::uint32_t t = 0; t < tiles.tile_count(); t++) {
-        Tile& tile = tiles[t];
-        tile.dirty |= tile.landed | tile.pending[2];
-        for (Word& w : tile.pending) w = 0;
-    }
-    return total != 0;
+}
+
+std::uint32_t Engine::first_round(const StructureSettings& settings) {
+    set_rule(settings);
+    begin();
+    spread();
+    return weigh(true);
 }
 
 StructureReport Engine::solve(const StructureSettings& settings, StructureSolver::Progress progress,
                               void* context) {
     StructureReport report;
     report.supports = tiles.support_count();
-    if (report.supports == 0) return report;
-    begin(settings);
+    if (report.supports == 0) {
+        at_rest_ = false;
+        return report;
+    }
+    const bool same_rule = settings.up == settings_.up &&
+                           settings.hanging_capacity == settings_.hanging_capacity &&
+                           settings.sideways_capacity == settings_.sideways_capacity &&
+                           settings.standing_capacity == settings_.standing_capacity;
+    const bool again = std::exchange(at_rest_, false) && same_rule;
+    set_rule(settings);
+    const int max_rounds = settings.max_rounds < 1 ? 1 : settings.max_rounds;
 
-    std::uint32_t fallen = 0;
+    std::uint32_t fallen = 0, broken = 0;
     for (int weighing = 0;; weighing++) {
-        std::uint32_t broken = 0;
-        for (int round = 0; round < settings.max_rounds; round++) {
-            spread();
-            broken = weigh();
+        for (int round = 0; round < max_rounds; round++) {
+            if (report.rounds > 0) {
+                spread();
+                broken = weigh(false);
+            } else if (again && update()) {
+                broken = broken_;
+            } else {
+                broken = first_round(settings);
+            }
             report.rounds++;
             if (progress && !progress(context, report.rounds)) return {};
             if (!broken) break;
         }
         // The last round was one too many to follow up: what its broken bonds held falls.
-        if (broken || settings.max_rounds < 1) spread();
-        const std::uint32_t before = std::exchange(fallen, tiles.block_count() - count_reached());
-        if (fallen == before || weighing >= settings.max_weighings || !land_fallen()) break;
+        if (broken) spread();
+        const std::uint32_t before = std::exchange(fallen, tiles.block_count() - reached_count_);
+        if (fallen == before || weighing >= settings.max_weighings) break;
+        // Before anything broke, nothing loose lies on anything.
+        if (report.rounds == 1 && !broken) break;
+        if (!land_fallen()) break;
     }
+    at_rest_ = report.rounds == 1 && !broken;
     report.verdict = fallen ? Verdict::falls : Verdict::stands;
-    collect(report);
+    if (fallen || !at_rest_) collect(report);
     return report;
 }
 
-// Everything comes out in order of cells, row by row, so that a million cells in many parts need no sorting.
-void Engine::collect(StructureReport& report) {
-    const std::uint32_t tile_count = tiles.tile_count();
-    std::size_t broken = 0;
-    for (std::uint32_t t = 0; t < tile_count; t++) tiles[t].pending[3] = tiles[t].reached;
-    // Numbers the parts, as the floods find them.
-    std::vector<std::uint32_t> sizes;
-    if (report.verdict == Verdict::falls) part_of_.resize(tiles.block_count());
-    for (std::uint32_t t = 0; t < tile_count; t++)
-        for (Word rest; (rest = tiles[t].exists & ~tiles[t].pending[3]) != 0;) {
-            flood_part(t, std::countr_zero(rest));
-            std::uint32_t size = 0;
-            for (const Wave& w : part_)
-                for_each_bit(w.word(), [&](int bit) {
-                    part_of_[Tiles::index_in(tiles[w.tile], bit)] = std::uint32_t(sizes.size());
-                    size++;
-                });
-            sizes.push_back(size);
-        }
-    for (std::uint32_t t = 0; t < tile_count; t++) {
-        Tile& tile = tiles[t];
-        tile.pending[3] = tile.exists & ~tile.reached;
-        tile.pending[0] = tiles.all_bonds<0>(tile) & ~tile.bond[0];
-        tile.pending[1] = tiles.all_bonds<1>(tile) & ~tile.bond[1];
-        tile.pending[2] = tiles.all_bonds<2>(tile) & ~tile.bond[2];
-        for (int axis = 0; axis < 3; axis++) broken += std::size_t(std::popcount(tile.pending[axis]));
-    }
-
-    // Their order: by size, then by lowest cell, which is the order in which the cells come by.
-    constexpr std::uint32_t kUnseen = 0xffffffffu;
-    std::vector<std::uint32_t> place(sizes.size(), kUnseen);
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> order;  // size, part
-    order.reserve(sizes.size());
-    if (!sizes.empty())
-        tiles.for_each_in_order([](const Tile& tile) { return tile.pending[3]; },
-                                [&](const Tile& tile, int bit) {
-                                    const std::uint32_t part = part_of_[Tiles::index_in(tile, bit)];
-                                    if (place[part] != kUnseen) return;
-                                    place[part] = 0;
-                                    order.emplace_back(sizes[part], part);
-                                });
-    std::stable_sort(order.begin(), order.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
-    report.parts.resize(order.size());
-    for (std::uint32_t i = 0; i < order.size(); i++) {
-        place[order[i].second] = i;
-        report.parts[i].reserve(order[i].first);
-    }
-    if (!sizes.empty())
-        tiles.for_each_in_order([](const Tile& tile) { return tile.pending[3]; },
-                                [&](const Tile& tile, int bit) {
-                                    report.parts[place[part_of_[Tiles::index_in(tile, bit)]]].push_back(
-                                        Tiles::cell_at(tile, bit));
-                                });
-    report.broken_bonds.reserve(broken);
-    if (broken)
-        tiles.for_each_in_order(
-            [](const Tile& tile) { return tile.pending[0] | tile.pending[1] | tile.pending[2]; },
-            [&](const Tile& tile, int bit) {
-                const Cell c = Tiles::cell_at(tile, bit);
-                for (const int axis : {0, 2, 1})  // the order of the other ends
-                    if (tile.pending[axis] >> bit & 1)
-                        report.broken_bonds.emplace_back(c, c + kStep[2 * axis]);
-            });
-    for (std::uint32_t t = 0; t < tile_count; t++)
-        for (Word& w : tiles[t].pending) w = 0;
-}
-
-std::uint32_t Engine::first_round(const StructureSettings& settings) {
-    begin(settings);
-    spread();
-    return weigh();
-}
-
 double Engine::bond_load(Cell a, Cell b) const {
+    a = tiles.inner(a);
+    b = tiles.inner(b);
     for (int d = 0; d < 6; d++) {
         if (a + kStep[d] != b) continue;
         for (int turn = 0; turn < 2; turn++, std::swap(a, b), d ^= 1) {
@@ -497,7 +253,7 @@ double Engine::bond_load(Cell a, Cell b) const {
             const int bit = Tiles::bit_of(a);
             if (!(tile.flow[d] >> bit & 1)) continue;
             const double unit = unit_[Tiles::index_in(tile, bit)];
-            return d == (int(settings_.up) ^ 1) ? 4 * unit : unit;
+            return d == (up_ ^ 1) ? 4 * unit : unit;
         }
         return 0;
     }
@@ -505,10 +261,15 @@ double Engine::bond_load(Cell a, Cell b) const {
 }
 
 std::size_t Engine::bytes() const {
-    std::size_t n = tiles.bytes() + unit_.capacity() * 8 + waves_.capacity() * sizeof(Wave) +
-                    landed_.capacity() * 8 + part_.capacity() * sizeof(Wave) +
-                    (stack_.capacity() + count_.capacity() + touched_.capacity()) * 4;
-    n += part_of_.capacity() * 4;
+    std::size_t n = tiles.bytes() + unit_.capacity() * 8 + landed_.capacity() * 8 +
+                    (waves_.capacity() + part_.capacity()) * sizeof(Wave) +
+                    landed_at_.capacity() * sizeof(LandedTile) +
+                    (distance_.capacity() + level_ends_.capacity() + part_of_.capacity() + stack_.capacity() +
+                     count_.capacity() + touched_.capacity()) *
+                        4 +
+                    (heap_.capacity() + suspects_.capacity() + placed_.capacity() + changed_.capacity() +
+                     dirty_.capacity()) *
+                        sizeof(Node);
     for (const auto& q : queue_) n += q.capacity() * 4;
     return n;
 }

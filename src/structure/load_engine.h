@@ -25,6 +25,10 @@ class Engine {
  public:
     Tiles tiles;
 
+    void set_blocks(std::span<const StructureBlock> blocks);
+    bool remove(Cell cell);
+    void place(const StructureBlock& block);
+
     StructureReport solve(const StructureSettings& settings, StructureSolver::Progress progress,
                           void* context);
 
@@ -37,7 +41,25 @@ class Engine {
     std::size_t bytes() const;
 
  private:
-    void begin(const StructureSettings& settings);
+    // Some blocks of one tile.
+    struct Wave {
+        std::uint32_t tile;
+        std::uint32_t low, high;  // the word in halves: 12 bytes, not 16
+        Word word() const { return Word(high) << 32 | low; }
+    };
+    struct LandedTile {
+        Word blocks = 0;         // have a load from fallen parts
+        std::uint32_t base = 0;  // in landed_
+    };
+    struct Node {
+        std::uint32_t distance, tile, bit;
+    };
+
+    void set_rule(const StructureSettings& settings);
+    void begin();
+    template <class F>
+    void with_up(F&& f);
+
     void spread();
     template <int D>
     void push(std::uint32_t t, Word wave, int bucket);
@@ -47,33 +69,53 @@ class Engine {
     void set_flow(Tile& tile, Word blocks, Word flow);
     template <int D>
     void mark_dirty(Tile& tile, Word givers);
-    std::uint32_t weigh();
+
+    std::uint32_t weigh(bool first);
+    template <int Up, bool First>
+    void weigh_waves();
     template <int Up>
-    std::uint32_t weigh_up();
+    Word weigh_blocks(std::uint32_t t, Word blocks);
     template <int Up>
-    std::uint32_t break_overloaded(std::uint32_t t, int bit, std::uint32_t index);
+    void break_overloaded(std::uint32_t t, int bit, std::uint32_t index);
     template <int Up, int D>
-    std::uint32_t break_if_over(std::uint32_t t, int bit, std::uint32_t index);
-    std::uint32_t count_reached() const;
+    void break_if_over(std::uint32_t t, int bit, std::uint32_t index);
+
+    // load_fallen.cpp
     bool land_fallen();
     void flood_part(std::uint32_t t, int bit);
     void collect(StructureReport& report);
 
-    struct Wave {
-        std::uint32_t tile;
-        std::uint32_t low, high;  // the word in halves: 12 bytes, not 16
-        Word word() const { return Word(high) << 32 | low; }
-    };
+    // load_edit.cpp
+    bool update();
+    bool raise_distances();
+    void lower_distances();
+    void renew_flow(std::uint32_t t, int bit);
+    template <int Up>
+    bool weigh_dirty();
+    std::uint32_t distance_at(std::uint32_t t, int bit) const;
+    int step_cost(int direction) const { return direction == up_ ? 1 : direction == (up_ ^ 1) ? 3 : 2; }
+    void touch(std::uint32_t t, int bit);
 
     StructureSettings settings_;
+    int up_ = 2;  // inner
     double safe_hanging_ = 0, safe_sideways_ = 0, safe_standing_ = 0, safe_ = 0;
-    std::vector<double> unit_;                            // for each block: its load / its shares
-    std::vector<Wave> waves_;                             // in order of distance
-    std::vector<std::uint32_t> queue_[4];                 // tiles with pending bits, by distance mod 4
-    std::vector<double> landed_;                          // loads from fallen parts, at landed_base
-    std::vector<Wave> part_;                              // of the last flood
-    std::vector<std::uint32_t> part_of_;                  // for each block that fell
-    std::vector<std::uint32_t> stack_, count_, touched_;  // scratch
+    std::uint32_t broken_ = 0;         // in this round
+    std::uint32_t reached_count_ = 0;  // blocks joined to a support
+    // The state is that of the first round of the structure as it was solved last, nothing broke in it, and
+    // edits since then are noted below.
+    bool at_rest_ = false;
+
+    std::vector<double> unit_;               // for each block: its load / its shares
+    std::vector<std::uint32_t> distance_;    // for each block, of the first round; supports: not set
+    std::vector<Wave> waves_;                // in order of distance
+    std::vector<std::uint32_t> level_ends_;  // in waves_, for each distance
+    std::vector<std::uint32_t> queue_[4];    // tiles with pending bits, by distance mod 4
+    std::vector<LandedTile> landed_at_;      // for each tile; empty: nothing landed yet
+    std::vector<double> landed_;             // loads from fallen parts
+    std::vector<Wave> part_;                 // of the last flood
+    std::vector<std::uint32_t> part_of_;     // for each block that fell
+    std::vector<std::uint32_t> stack_, count_, touched_;            // scratch
+    std::vector<Node> heap_, suspects_, placed_, changed_, dirty_;  // of edits
 };
 
 }  // namespace talus::load

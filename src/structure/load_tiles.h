@@ -10,7 +10,9 @@
 // for air and a neighbour is found with a shift and a population count. Rejected: six neighbour indices a
 // block (24 bytes, and the bandwidth to read them), whole bricks of 8^3 (three of four layers of a building
 // hold a few wall blocks only).
-// Determinism: tiles are sorted by (y, z, x); no answer depends on it. Tests: tests/structure/
+// Frame: *inner* axes, the caller's turned so that few tiles do (a wall one thick fills tiles that lie in
+// it). Cells here are inner unless called outer. Determinism: tiles are sorted by (y, z, x) but for those
+// added later; no answer depends on it. Tests: tests/structure/
 #pragma once
 
 #include "talus/math.h"
@@ -53,6 +55,22 @@ constexpr Word seen(Word own, Word next) {
     return moved_inside<D ^ 1>(own) | moved_across<D ^ 1>(next);
 }
 
+template <class F>
+void for_each_bit(Word word, F&& f) {
+    for (; word; word &= word - 1) f(std::countr_zero(word));
+}
+
+/// f.template operator()<D>() for the six directions.
+template <class F>
+void for_each_direction(F&& f) {
+    f.template operator()<0>();
+    f.template operator()<1>();
+    f.template operator()<2>();
+    f.template operator()<3>();
+    f.template operator()<4>();
+    f.template operator()<5>();
+}
+
 constexpr std::uint32_t kMixedKinds = 0xffffffffu;
 
 struct alignas(64) Tile {
@@ -60,17 +78,17 @@ struct alignas(64) Tile {
     Word bond[3] = {};       // unbroken bond to the neighbour at +x, +y, +z
     std::uint32_t nb[6];     // neighbour tiles
     std::uint32_t base = 0;  // of the per-block arrays
-    std::uint32_t landed_base = 0;
+    std::uint32_t kind = 0;  // of all its blocks; kMixedKinds: see Tiles::kind_of
 
     Word pending[4] = {};  // to be reached at distance 0..3 (mod 4) if nothing is nearer
     Word exists = 0;
     Word support = 0;
-    Word landed = 0;  // has a load from fallen parts
-    Word dirty = 0;   // to be weighed anew: flow in or out, or a load that comes in, may have changed
+    Word slots = 0;  // has a place in the per-block arrays: what exists or once did
+    Word dirty = 0;  // to be weighed anew: flow in or out, or a load that comes in, may have changed
 
-    Word flow[6] = {};       // the block passes load to its neighbour at dir
-    Cell coord;              // x, z in eights of cells
-    std::uint32_t kind = 0;  // of all its blocks; kMixedKinds: see Tiles::kind_of
+    Word flow[6] = {};  // the block passes load to its neighbour at dir
+    Cell coord;         // x, z in eights of cells
+    std::uint32_t unused = 0;
 };
 static_assert(sizeof(Tile) == 192, "three cache lines: the first is what spreading reads of a neighbour");
 
@@ -80,27 +98,62 @@ struct Kind {
     double strength = 1;
 };
 
-/// The blocks of one structure.
+/// Numbers the distinct pairs of mass and strength. Most inputs have a handful, so the last one found is
+/// tried first and a small hash does the rest.
+class Kinds {
+ public:
+    void clear();
+    std::uint32_t number(double mass, double strength);
+    std::span<const Kind> all() const { return kinds_; }
+
+ private:
+    std::size_t slot_of(double mass, double strength) const;
+    void grow();
+    std::vector<Kind> kinds_;
+    std::vector<std::uint32_t> slots_;
+    std::uint32_t last_ = 0;
+};
+
+constexpr std::uint32_t kNullTile = 0;
+
+/// The blocks of one structure. Tiles are numbered from 1; 0 is the null tile.
 class Tiles {
  public:
     void set(std::span<const StructureBlock> blocks);
+    /// Takes the block out, bonds and flow untouched. @return false when there is none
+    bool remove(Cell outer);
+    /// Puts a block where none is. May move the tile's place in the per-block arrays (slot_count() grows).
+    void place(const StructureBlock& block);
 
     std::uint32_t block_count() const { return blocks_; }
+    /// Length of the per-block arrays.
+    std::uint32_t slot_count() const { return std::uint32_t(kind_.size()); }
     std::uint32_t support_count() const { return supports_; }
-    /// Without the null tile.
-    std::uint32_t tile_count() const { return std::uint32_t(tiles_.size()) - 1; }
-    std::uint32_t null_tile() const { return tile_count(); }
+    std::uint32_t end_tile() const { return std::uint32_t(tiles_.size()); }
     Tile& operator[](std::uint32_t t) { return tiles_[t]; }
     const Tile& operator[](std::uint32_t t) const { return tiles_[t]; }
-    std::span<const Kind> kinds() const { return kinds_; }
-    const Kind& kind_of(std::uint32_t index) const { return kinds_[kind_[index]]; }
+    const Kind& kind(std::uint32_t number) const { return kinds_.all()[number]; }
+    std::uint32_t kind_count() const { return std::uint32_t(kinds_.all().size()); }
     std::uint32_t kind_id(std::uint32_t index) const { return kind_[index]; }
-    /// The kind numbers of a tile's blocks, from its base.
-    const std::uint32_t* kind_ids(const Tile& tile) const { return &kind_[tile.base]; }
+    const Kind& kind_of(std::uint32_t index) const { return kinds_.all()[kind_[index]]; }
+    /// Of all blocks there were.
     double min_strength() const { return min_strength_; }
 
+    bool is_turned() const { return turn_ != 0; }
+    Cell inner(Cell outer) const {
+        if (turn_ == 1) return {outer.z, outer.x, outer.y};
+        if (turn_ == 2) return {outer.y, outer.z, outer.x};
+        return outer;
+    }
+    Cell outer(Cell inner) const {
+        if (turn_ == 1) return {inner.y, inner.z, inner.x};
+        if (turn_ == 2) return {inner.z, inner.x, inner.y};
+        return inner;
+    }
+    int inner_direction(int outer) const { return (outer / 2 + turn_) % 3 * 2 + outer % 2; }
+
     static std::uint32_t index_in(const Tile& tile, int bit) {
-        return tile.base + std::uint32_t(std::popcount(tile.exists & ((Word(1) << bit) - 1)));
+        return tile.base + std::uint32_t(std::popcount(tile.slots & ((Word(1) << bit) - 1)));
     }
     static Cell cell_at(const Tile& tile, int bit) {
         return {tile.coord.x * 8 + (bit & 7), tile.coord.y, tile.coord.z * 8 + (bit >> 3)};
@@ -134,20 +187,24 @@ class Tiles {
 
     /// f(tile, bit) for the bits of word(tile), in order of cells: y, then z, then x.
     template <class W, class F>
-    void for_each_in_order(W&& word, F&& f) const {
-        for (std::uint32_t first = 0, end; first < tile_count(); first = end) {
+    void for_each_in_order(W&& word, F&& f) {
+        sort_order();
+        for (std::size_t first = 0, end; first < order_.size(); first = end) {
             // Tiles side by side in x: their rows run through all of them.
-            const Cell at = tiles_[first].coord;
+            const Cell at = tiles_[order_[first]].coord;
             Word any = 0;
-            for (end = first; end < tile_count(); end++) {
-                if (tiles_[end].coord.y != at.y || tiles_[end].coord.z != at.z) break;
-                any |= word(tiles_[end]);
+            for (end = first; end < order_.size(); end++) {
+                const Tile& tile = tiles_[order_[end]];
+                if (tile.coord.y != at.y || tile.coord.z != at.z) break;
+                any |= word(tile);
             }
             for (int row = 0; row < 8; row++) {
                 if (!(any >> 8 * row & 255)) continue;
-                for (std::uint32_t t = first; t < end; t++)
-                    for (Word bits = word(tiles_[t]) >> 8 * row & 255; bits; bits &= bits - 1)
-                        f(tiles_[t], 8 * row + std::countr_zero(bits));
+                for (std::size_t i = first; i < end; i++) {
+                    const Tile& tile = tiles_[order_[i]];
+                    for (Word bits = word(tile) >> 8 * row & 255; bits; bits &= bits - 1)
+                        f(tile, 8 * row + std::countr_zero(bits));
+                }
             }
         }
     }
@@ -155,14 +212,20 @@ class Tiles {
     std::size_t bytes() const;
 
  private:
+    void start(int turn);
+    void add_cells(std::span<const StructureBlock> blocks);
+    void sort_order();
+    void link(std::uint32_t t);
     std::uint32_t lookup(Cell coord) const;
     void rehash(std::size_t slots);
     std::uint32_t find_or_add(Cell coord);
 
+    int turn_ = 0;
     std::vector<Tile> tiles_{1};
-    std::vector<std::uint32_t> slots_;  // open addressing over tiles, a power of two
-    std::vector<std::uint32_t> kind_;   // for each block
-    std::vector<Kind> kinds_;           // sorted by mass, then strength
+    std::vector<std::uint32_t> order_;  // tiles sorted by coord
+    std::vector<std::uint32_t> hash_;   // open addressing over tiles, a power of two
+    std::vector<std::uint32_t> kind_;   // for each slot
+    Kinds kinds_;
     std::uint32_t blocks_ = 0, supports_ = 0;
     double min_strength_ = 1;
 };

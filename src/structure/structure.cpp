@@ -14,7 +14,13 @@ StructureSolver::~StructureSolver() = default;
 StructureSolver::StructureSolver(StructureSolver&&) noexcept = default;
 StructureSolver& StructureSolver::operator=(StructureSolver&&) noexcept = default;
 
-void StructureSolver::set_blocks(std::span<const StructureBlock> blocks) { state_->engine.tiles.set(blocks); }
+void StructureSolver::set_blocks(std::span<const StructureBlock> blocks) {
+    state_->engine.set_blocks(blocks);
+}
+
+bool StructureSolver::remove_block(Cell cell) { return state_->engine.remove(cell); }
+
+void StructureSolver::place_block(const StructureBlock& block) { state_->engine.place(block); }
 
 StructureReport StructureSolver::solve(const StructureSettings& settings, Progress progress, void* context) {
     return state_->engine.solve(settings, progress, context);

@@ -58,7 +58,7 @@ TEST(LoadRandom, SameLoadBitsAsTheOracle) {
         StructureSettings settings;
         settings.up = Axis(seed % 6);
         const auto blocks = cases::random_structure(random, settings.up);
-        engine.tiles.set(blocks);
+        engine.set_blocks(blocks);
         engine.first_round(settings);
         oracle::Solver plain(blocks, settings);
         plain.weigh();

@@ -122,7 +122,7 @@ TEST(LoadSolver, Case41Masses1_1_100) {
                                              {{0, 2, 0}, 1, 1, false},
                                              {{0, 3, 0}, 100, 1, false}};
     load::Engine engine;
-    engine.tiles.set(blocks);
+    engine.set_blocks(blocks);
     EXPECT_EQ(engine.first_round({}), 0u);
     EXPECT_EQ(engine.bond_load({0, 0, 0}, {0, 1, 0}), 102);
     EXPECT_EQ(engine.bond_load({0, 1, 0}, {0, 0, 0}), 102);
@@ -145,7 +145,7 @@ TEST(LoadSolver, Shares) {
     blocks.push_back(stone({1, 2, 0}));
     blocks.push_back({{1, 3, 0}, 600, 1, false});
     load::Engine engine;
-    engine.tiles.set(blocks);
+    engine.set_blocks(blocks);
     engine.first_round({});
     EXPECT_EQ(engine.bond_load({1, 3, 0}, {1, 2, 0}), 400);
     EXPECT_EQ(engine.bond_load({1, 3, 0}, {0, 3, 0}), 100);
@@ -279,7 +279,7 @@ TEST(LoadSolver, MemoryDoesNotGrow) {
     for (StructureBlock& b : blocks) b.strength = 0.05f;
     load::Engine engine;
     const auto work = [&] {
-        engine.tiles.set(blocks);
+        engine.set_blocks(blocks);
         EXPECT_EQ(engine.solve({}, nullptr, nullptr).verdict, Verdict::falls);
     };
     work();
