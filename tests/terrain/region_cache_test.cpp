@@ -95,7 +95,7 @@ TEST_F(RegionCacheTest, UnusedBricksAreForgotten) {
 TEST_F(RegionCacheTest, BlastsAskTheHost) {
     drop(0, 0);
     level.tick();
-    EXPECT_GT(level.blast({0.5, 0.2, 0.5}, 4), 3u);
+    EXPECT_GT(level.blast({2.5, 0.2, 0.5}, 4), 3u);
     EXPECT_FALSE(world.edits.empty());
     for (const auto& [cell, id] : world.edits) EXPECT_EQ(id, kAir);
 }

@@ -134,7 +134,9 @@ TEST(Level, AnOverlongArmComesOffAtAFixedTick) {
         EXPECT_EQ(level.groups().size(), 1u);
         level.tick();  // applied
         EXPECT_EQ(level.groups().size(), reach == 51 ? 1u : 2u) << reach;
-        if (reach == 52) EXPECT_EQ(blocks_of(level, id), 4u);  // the column stands and keeps the group
+        if (reach == 52) {
+            EXPECT_EQ(blocks_of(level, id), 4u);
+        }  // the column stands and keeps the group
     }
 }
 
@@ -220,7 +222,9 @@ TEST(Level, TheSameTwoGroupsWhateverTookTheJoiningBlock) {  // case 2
         if (way == 0) level.remove_block(id, joint, Cause::mined);
         if (way == 1) level.remove_block(id, joint, Cause::fire);
         if (way == 2) level.carve({{3, 1, 1}, {4, 2, 2}});
-        if (way == 3) EXPECT_EQ(level.blast({3.5, 1.5, 1.5}, 0.5f), 1u);
+        if (way == 3) {
+            EXPECT_EQ(level.blast({3.5, 1.5, 1.5}, 0.5f), 1u);
+        }
         if (way == 4) {
             EXPECT_FALSE(level.wear_down(id, joint, 0.5f));
             EXPECT_TRUE(level.wear_down(id, joint, 0.5f));
