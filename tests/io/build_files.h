@@ -45,25 +45,24 @@ inline Bytes gzip(const Bytes& data, int level = 6) {
     return out;
 }
 
-/// A gzip file of `zeros` zero bytes after `head`, made without holding them.
-inline Bytes gzip_bomb(const Bytes& head, std::uint64_t zeros) {
+/// A gzip file that unpacks to `head` and then `megabytes` MiB of zeros, made without packing them all: the
+/// same packed piece again and again. It ends without checksum; nobody should ever get that far.
+inline Bytes gzip_bomb(const Bytes& head, int megabytes) {
     z_stream s{};
     if (deflateInit2(&s, 9, Z_DEFLATED, 31, 9, Z_DEFAULT_STRATEGY) != Z_OK) throw std::runtime_error("zlib");
-    Bytes out, part(1 << 20), nothing(1 << 20);
-    auto run = [&](const Bytes& in, std::size_t size, int flush) {
-        s.next_in = const_cast<Bytef*>(in.data());
-        s.avail_in = uInt(size);
-        do {
-            s.next_out = part.data();
-            s.avail_out = uInt(part.size());
-            deflate(&s, flush);
-            out.insert(out.end(), part.begin(), part.end() - s.avail_out);
-        } while (s.avail_out == 0);
+    auto packed = [&](const Bytes& data) {
+        Bytes out(data.size() + 1000);
+        s.next_in = const_cast<Bytef*>(data.data());
+        s.avail_in = uInt(data.size());
+        s.next_out = out.data();
+        s.avail_out = uInt(out.size());
+        if (deflate(&s, Z_FULL_FLUSH) != Z_OK) throw std::runtime_error("zlib");
+        out.resize(out.size() - s.avail_out);
+        return out;
     };
-    run(head, head.size(), Z_NO_FLUSH);
-    for (; zeros > 0; zeros -= std::min<std::uint64_t>(zeros, nothing.size()))
-        run(nothing, std::min<std::uint64_t>(zeros, nothing.size()), Z_NO_FLUSH);
-    run(nothing, 0, Z_FINISH);
+    Bytes out = packed(head);
+    const Bytes piece = packed(Bytes(1 << 20));
+    for (int i = 0; i < megabytes; i++) append(out, piece);
     deflateEnd(&s);
     return out;
 }

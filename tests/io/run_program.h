@@ -1,0 +1,75 @@
+// run_program.h - runs the talus program as a user would, in a shell, within 4 GiB of address space and 30 s
+// of processor time.
+#pragma once
+
+#include "build_files.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+namespace talus::files {
+
+/// A folder of its own for a test, removed at the end.
+class TempFolder {
+ public:
+    TempFolder() {
+        std::string form = (std::filesystem::temp_directory_path() / "talus-test-XXXXXX").string();
+        if (!mkdtemp(form.data())) throw std::runtime_error("cannot make a temporary folder");
+        path_ = form;
+    }
+    TempFolder(const TempFolder&) = delete;
+    ~TempFolder() { std::filesystem::remove_all(path_); }
+    std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+    /// Writes a file there. @return its path
+    std::string add(const std::string& name, const Bytes& bytes) const {
+        write(path_ / name, bytes);
+        return (path_ / name).string();
+    }
+    std::string add(const std::string& name, std::string_view text) const {
+        return add(name, Bytes(text.begin(), text.end()));
+    }
+
+ private:
+    std::filesystem::path path_;
+};
+
+struct Ran {
+    int exit = -1;  ///< exit code; 128 + n when signal n ended it
+    std::string out, err;
+};
+
+#ifdef TALUS_PROGRAM
+inline Ran run_talus(const std::vector<std::string>& arguments) {
+    const TempFolder folder;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    std::string line = "ulimit -t 300; exec";  // sanitizers reserve far more address space than they use
+#else
+    std::string line = "ulimit -v 4194304; ulimit -t 30; exec";
+#endif
+    auto quote = [](const std::string& text) {
+        std::string out = " '";
+        for (const char c : text)
+            if (c == '\'')
+                out += "'\\''";
+            else
+                out += c;
+        return out + "'";
+    };
+    line += quote(TALUS_PROGRAM);
+    for (const std::string& argument : arguments) line += quote(argument);
+    line +=
+        " >" + quote((folder / "out").string()) + " 2>" + quote((folder / "err").string()) + " </dev/null";
+    const int status = std::system(line.c_str());
+    Ran ran;
+    ran.exit = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    const Bytes out = read(folder / "out"), err = read(folder / "err");
+    ran.out.assign(out.begin(), out.end());
+    ran.err.assign(err.begin(), err.end());
+    return ran;
+}
+#endif
+
+}  // namespace talus::files
