@@ -2,17 +2,17 @@
 //
 //     structure_bench [repeats = 5]
 //
-// Times are wall milliseconds on one thread, the median of the repeats. `round_ms` is one round of weighing
-// on the unbroken structure, `cascade_ms` all of solve(), `set_ms` taking over the input, bytes_per_block all
-// memory held afterwards, the input not counted.
+// Times are CPU milliseconds of one thread, the median of the repeats: `set_ms` takes the input over,
+// `round_ms` is one round on the unbroken structure, `cascade_ms` all of a solve from nothing, its report
+// included. bytes_per_block is all memory held afterwards, the input not counted. `edit` rows: one block
+// removed or placed, then solved again; mean and worst over 200 edits of which none makes anything fall.
 #include "structure/load_engine.h"
 #include "tests/structure/structure_cases.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -20,28 +20,75 @@ namespace {
 
 using namespace talus;
 
-double ms_of(const std::function<void()>& work, int repeats) {
-    std::vector<double> times;
-    for (int i = 0; i < repeats; i++) {
-        const auto start = std::chrono::steady_clock::now();
-        work();
-        times.push_back(
-            std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
-    }
-    std::nth_element(times.begin(), times.begin() + repeats / 2, times.end());
-    return times[std::size_t(repeats / 2)];
+double cpu_ms() {
+    timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return double(t.tv_sec) * 1e3 + double(t.tv_nsec) * 1e-6;
+}
+
+double median(std::vector<double>& times) {
+    std::nth_element(times.begin(), times.begin() + std::ptrdiff_t(times.size() / 2), times.end());
+    return times[times.size() / 2];
 }
 
 void measure(const std::string& name, const std::vector<StructureBlock>& blocks, int repeats) {
     load::Engine engine;
     const StructureSettings settings;
-    const double set = ms_of([&] { engine.tiles.set(blocks); }, repeats);
-    const double round = ms_of([&] { engine.first_round(settings); }, repeats);
+    std::vector<double> set, round, cascade;
     StructureReport report;
-    const double cascade = ms_of([&] { report = engine.solve(settings, nullptr, nullptr); }, repeats);
-    std::printf("%s,%zu,%.2f,%.3f,%.2f,%u,%zu,%zu,%.1f\n", name.c_str(), blocks.size(), set, round, cascade,
-                report.rounds, report.falling(), report.broken_bonds.size(),
-                double(engine.bytes()) / double(blocks.size()));
+    for (int i = 0; i < repeats; i++) {
+        const double t0 = cpu_ms();
+        engine.set_blocks(blocks);
+        const double t1 = cpu_ms();
+        engine.first_round(settings);
+        const double t2 = cpu_ms();
+        report = engine.solve(settings, nullptr, nullptr);
+        const double t3 = cpu_ms();
+        set.push_back(t1 - t0);
+        round.push_back(t2 - t1);
+        cascade.push_back(t3 - t2);
+    }
+    std::printf("%s,%zu,%.2f,%.3f,%.2f,%u,%zu,%zu,%zu,%.1f\n", name.c_str(), blocks.size(), median(set),
+                median(round), median(cascade), report.rounds, report.falling(), report.parts.size(),
+                report.broken_bonds.size(), double(engine.bytes()) / double(blocks.size()));
+    std::fflush(stdout);
+}
+
+template <class F>
+std::vector<StructureBlock> without(const std::vector<StructureBlock>& blocks, F&& gone) {
+    std::vector<StructureBlock> out;
+    for (const StructureBlock& b : blocks)
+        if (!gone(b.cell)) out.push_back(b);
+    return out;
+}
+
+void measure_edits(const std::string& name, const std::vector<StructureBlock>& blocks) {
+    cases::Random random(1);
+    load::Engine engine;
+    engine.set_blocks(blocks);
+    engine.solve({}, nullptr, nullptr);
+    std::vector<double> times;
+    int tried = 0;
+    while (times.size() < 200 && tried++ < 1000) {
+        const StructureBlock b = blocks[std::size_t(random.below(int(blocks.size())))];
+        if (b.support) continue;
+        double t0 = cpu_ms();
+        engine.remove(b.cell);
+        const bool stands = engine.solve({}, nullptr, nullptr).verdict == Verdict::stands;
+        if (stands) times.push_back(cpu_ms() - t0);
+        t0 = cpu_ms();
+        engine.place(b);
+        engine.solve({}, nullptr, nullptr);
+        if (stands) times.push_back(cpu_ms() - t0);
+    }
+    double sum = 0, worst = 0;
+    for (const double t : times) {
+        sum += t;
+        worst = std::max(worst, t);
+    }
+    const std::size_t n = times.size();
+    std::printf("edit:%s,%zu,edits %zu,median %.3f,mean %.3f,worst %.3f\n", name.c_str(), blocks.size(), n,
+                median(times), sum / double(n), worst);
     std::fflush(stdout);
 }
 
@@ -49,12 +96,39 @@ void measure(const std::string& name, const std::vector<StructureBlock>& blocks,
 
 int main(int argc, char** argv) {
     const int repeats = argc > 1 ? std::max(1, std::atoi(argv[1])) : 5;
-    std::printf("scene,blocks,set_ms,round_ms,cascade_ms,rounds,falling,broken,bytes_per_block\n");
+    std::printf("scene,blocks,set_ms,round_ms,cascade_ms,rounds,falling,parts,broken,bytes_per_block\n");
+    const auto tower = cases::tower({63, 251, 63}), hall = cases::hall({177, 176, 177});
+    const auto building = cases::building(154);
     measure("tower-60000", cases::tower({25, 96, 25}), repeats);
     measure("building-60000", cases::building(59), repeats);
     measure("hall-60000", cases::hall({72, 72, 72}), repeats);
     measure("viaduct-60000", cases::viaduct({602, 300, 1}), repeats);
-    measure("tower-1000000", cases::tower({63, 251, 63}), repeats);
-    measure("building-1000000", cases::building(154), repeats);
-    measure("hall-1000000", cases::hall({177, 176, 177}), repeats);
+    measure("tower-1000000", tower, repeats);
+    measure("building-1000000", building, repeats);
+    measure("hall-1000000", hall, repeats);
+
+    // Collapses of building-1000000: cut at the second layer, or of weaker stone.
+    const auto inside = [](Cell c) { return c.x > 0 && c.z > 0 && c.x < 153 && c.z < 153; };
+    measure("building-1000000 without one column",
+            without(building, [](Cell c) { return c.y == 1 && c.x == 80 && c.z == 80; }), repeats);
+    measure("building-1000000 without 9 columns",
+            without(building,
+                    [](Cell c) { return c.y == 1 && c.x >= 72 && c.x <= 88 && c.z >= 72 && c.z <= 88; }),
+            repeats);
+    measure("building-1000000 without its columns",
+            without(building, [&](Cell c) { return c.y == 1 && inside(c); }), repeats);
+    measure("building-1000000 without one wall",
+            without(building, [](Cell c) { return c.y == 1 && c.x == 0; }), repeats);
+    for (const float k : {0.9f, 0.5f, 0.2f}) {
+        auto weak = building;
+        for (StructureBlock& b : weak) b.strength = k;
+        char name[64];
+        std::snprintf(name, sizeof name, "building-1000000 of strength %.1f", double(k));
+        measure(name, weak, repeats);
+    }
+
+    measure_edits("building-60000", cases::building(59));
+    measure_edits("tower-1000000", tower);
+    measure_edits("building-1000000", building);
+    measure_edits("hall-1000000", hall);
 }

@@ -257,6 +257,7 @@ bool Engine::update() {
         for (const Node& node : placed_) renew_flow(node.tile, int(node.bit));
         with_up([&]<int Up>() { done = weigh_dirty<Up>(); });
     }
+    if (broken_) all_live();  // edits may have reached what was not
     heap_.clear();
     suspects_.clear();
     placed_.clear();

@@ -44,18 +44,25 @@ void Engine::begin() {
     unit_.resize(tiles.slot_count());
     distance_.resize(tiles.slot_count());
     landed_at_.clear();
+    all_live();
     for (std::uint32_t t = 1; t < tiles.end_tile(); t++) {
         Tile& tile = tiles[t];
         tile.bond[0] = tiles.all_bonds<0>(tile);
         tile.bond[1] = tiles.all_bonds<1>(tile);
         tile.bond[2] = tiles.all_bonds<2>(tile);
         tile.dirty = tile.exists;
+        tile.reached = 0;
         for (Word& f : tile.flow) f = 0;
     }
 }
 
+void Engine::all_live() {
+    live_.resize(tiles.end_tile() - 1);
+    for (std::uint32_t i = 0; i < live_.size(); i++) live_[i] = i + 1;
+}
+
 template <int D>
-void Engine::push(std::uint32_t t, Word wave, int bucket) {
+[[gnu::always_inline]] inline void Engine::push(std::uint32_t t, Word wave, int bucket) {
     Tile& tile = tiles[t];
     std::vector<std::uint32_t>& queue = queue_[bucket];
     const auto reach = [&](std::uint32_t at, Tile& to, Word bits) {
@@ -80,7 +87,7 @@ void Engine::push(std::uint32_t t, Word wave, int bucket) {
 
 // Blocks of the wave that have an unbroken bond to a nearer block at D.
 template <int D>
-Word Engine::flow_towards(const Tile& tile, Word wave) const {
+[[gnu::always_inline]] inline Word Engine::flow_towards(const Tile& tile, Word wave) const {
     const Tile& next = tiles[tile.nb[D]];
     if constexpr (D % 2 == 0)
         return wave & tile.bond[D / 2] & seen<D>(tile.reached, next.reached);
@@ -90,7 +97,7 @@ Word Engine::flow_towards(const Tile& tile, Word wave) const {
 
 // The flow of these blocks towards D is now `flow`. Both ends of what changed are to be weighed anew.
 template <int D>
-void Engine::set_flow(Tile& tile, Word blocks, Word flow) {
+[[gnu::always_inline]] inline void Engine::set_flow(Tile& tile, Word blocks, Word flow) {
     const Word changed = (tile.flow[D] & blocks) ^ flow;
     if (!changed) return;
     tile.flow[D] ^= changed;
@@ -99,7 +106,7 @@ void Engine::set_flow(Tile& tile, Word blocks, Word flow) {
 }
 
 template <int D>
-void Engine::mark_dirty(Tile& tile, Word givers) {
+[[gnu::always_inline]] inline void Engine::mark_dirty(Tile& tile, Word givers) {
     tile.dirty |= moved_inside<D>(givers);
     if (const Word across = moved_across<D>(givers)) tiles[tile.nb[D]].dirty |= across;
 }
@@ -109,7 +116,7 @@ void Engine::spread() {
     level_ends_.clear();
     reached_count_ = 0;
     int left = 0;  // queues that hold anything
-    for (std::uint32_t t = 1; t < tiles.end_tile(); t++) {
+    for (const std::uint32_t t : live_) {
         Tile& tile = tiles[t];
         tile.reached = 0;
         tile.pending[0] = tile.support;
@@ -131,7 +138,7 @@ void Engine::spread() {
             if (!wave) continue;
             reached_count_ += std::uint32_t(std::popcount(wave));
             waves_.push_back({t, std::uint32_t(wave), std::uint32_t(wave >> 32)});
-            for_each_direction([&]<int D>() {
+            for_each_direction([&]<int D>() TALUS_INLINE_LAMBDA {
                 set_flow<D>(tile, wave, flow_towards<D>(tile, wave));
                 push<D>(t, wave, (level + cost[D]) & 3);
             });
@@ -140,15 +147,17 @@ void Engine::spread() {
         for (std::size_t i = first; i < waves_.size(); i++) tiles[waves_[i].tile].reached |= waves_[i].word();
         level_ends_.push_back(std::uint32_t(waves_.size()));
     }
-    // What nothing reaches any more passes nothing on.
-    for (std::uint32_t t = 1; t < tiles.end_tile(); t++) {
+    // What nothing reaches any more passes nothing on, and tiles of which nothing is left are done with.
+    std::size_t kept = 0;
+    for (const std::uint32_t t : live_) {
         Tile& tile = tiles[t];
+        if (tile.reached) live_[kept++] = t;
         const Word lost = tile.exists & ~tile.reached;
         if (!lost) continue;
         tile.dirty &= ~lost;
-
-        for_each_direction([&]<int D>() { set_flow<D>(tile, lost, 0); });
+        for_each_direction([&]<int D>() TALUS_INLINE_LAMBDA { set_flow<D>(tile, lost, 0); });
     }
+    live_.resize(kept);
 }
 
 std::uint32_t Engine::weigh(bool first) {
@@ -186,7 +195,8 @@ void Engine::weigh_waves() {
             }
             for_each_bit(wave, [&](int bit) { distance_[tiles.index_in(tile, bit)] = std::uint32_t(level); });
         } else {
-            for_each_direction([&]<int D>() { mark_dirty<D>(tile, moved & tile.flow[D]); });
+            for_each_direction([&]<int D>()
+                                   TALUS_INLINE_LAMBDA { mark_dirty<D>(tile, moved & tile.flow[D]); });
         }
     }
 }
@@ -264,8 +274,8 @@ std::size_t Engine::bytes() const {
     std::size_t n = tiles.bytes() + unit_.capacity() * 8 + landed_.capacity() * 8 +
                     (waves_.capacity() + part_.capacity()) * sizeof(Wave) +
                     landed_at_.capacity() * sizeof(LandedTile) +
-                    (distance_.capacity() + level_ends_.capacity() + part_of_.capacity() + stack_.capacity() +
-                     count_.capacity() + touched_.capacity()) *
+                    (live_.capacity() + distance_.capacity() + level_ends_.capacity() + part_of_.capacity() +
+                     stack_.capacity() + count_.capacity() + touched_.capacity()) *
                         4 +
                     (heap_.capacity() + suspects_.capacity() + placed_.capacity() + changed_.capacity() +
                      dirty_.capacity()) *

@@ -57,6 +57,7 @@ class Engine {
 
     void set_rule(const StructureSettings& settings);
     void begin();
+    void all_live();
     template <class F>
     void with_up(F&& f);
 
@@ -109,6 +110,7 @@ class Engine {
     std::vector<std::uint32_t> distance_;    // for each block, of the first round; supports: not set
     std::vector<Wave> waves_;                // in order of distance
     std::vector<std::uint32_t> level_ends_;  // in waves_, for each distance
+    std::vector<std::uint32_t> live_;        // tiles of which anything was reached in this solve's last round
     std::vector<std::uint32_t> queue_[4];    // tiles with pending bits, by distance mod 4
     std::vector<LandedTile> landed_at_;      // for each tile; empty: nothing landed yet
     std::vector<double> landed_;             // loads from fallen parts

@@ -55,14 +55,17 @@ constexpr Word seen(Word own, Word next) {
     return moved_inside<D ^ 1>(own) | moved_across<D ^ 1>(next);
 }
 
+#define TALUS_INLINE_LAMBDA __attribute__((always_inline))
+
 template <class F>
-void for_each_bit(Word word, F&& f) {
+[[gnu::always_inline]] inline void for_each_bit(Word word, F&& f) {
     for (; word; word &= word - 1) f(std::countr_zero(word));
 }
 
-/// f.template operator()<D>() for the six directions.
+/// f.template operator()<D>() for the six directions. Inlined by order: the hot passes live on it, and in
+/// some of them the compiler would think it too large.
 template <class F>
-void for_each_direction(F&& f) {
+[[gnu::always_inline]] inline void for_each_direction(F&& f) {
     f.template operator()<0>();
     f.template operator()<1>();
     f.template operator()<2>();

@@ -46,8 +46,9 @@ Word Engine::weigh_blocks(std::uint32_t t, Word blocks) {
     const Tile& tile = tiles[t];
     // Into which of the blocks the neighbours at D pass load.
     Word from[6];
-    for_each_direction(
-        [&]<int D>() { from[D] = blocks & seen<D>(tile.flow[D ^ 1], tiles[tile.nb[D]].flow[D ^ 1]); });
+    for_each_direction([&]<int D>() TALUS_INLINE_LAMBDA {
+        from[D] = blocks & seen<D>(tile.flow[D ^ 1], tiles[tile.nb[D]].flow[D ^ 1]);
+    });
     const LandedTile landed = landed_at_.empty() ? LandedTile{} : landed_at_[t];
     const Word loaded = from[0] | from[1] | from[2] | from[3] | from[4] | from[5] | landed.blocks;
     Word moved = 0;
@@ -59,7 +60,7 @@ Word Engine::weigh_blocks(std::uint32_t t, Word blocks) {
         if (loaded & one) {
             double in[7];
             int n = 0;
-            for_each_direction([&]<int D>() {
+            for_each_direction([&]<int D>() TALUS_INLINE_LAMBDA {
                 if (!(from[D] & one)) return;
                 const auto [nt, nbit] = tiles.next_to<D>(t, bit);
                 const double unit = unit_[tiles.index_in(tiles[nt], nbit)];
@@ -70,7 +71,7 @@ Word Engine::weigh_blocks(std::uint32_t t, Word blocks) {
             load = n == 1 ? load + in[0] : add_sorted(load, in, n);
         }
         int shares = tile.flow[Down] & one ? 4 : 0;
-        for_each_direction([&]<int D>() {
+        for_each_direction([&]<int D>() TALUS_INLINE_LAMBDA {
             if constexpr (D != Down) shares += (tile.flow[D] & one) != 0;
         });
         const double unit = load / shares;
