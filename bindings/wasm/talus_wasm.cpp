@@ -1,10 +1,9 @@
-// talus_wasm.cpp - the core as a WebAssembly module: one ClientWorld and the golden scenes. No logic.
+// talus_wasm.cpp - the core as a WebAssembly module: one ClientWorld. No logic.
 //
 // Numbers cross as arguments or through numbers(), bytes through buffer(n) inwards and out_bytes() /
 // out_size() outwards, meshes and effects as arrays of the records below. Pointers hold until the next call.
 // The other side is client/src/core.ts; tests: tests/wasm/
 
-#include "scenes/golden.h"
 #include "talus/client_world.h"
 
 #include <cstddef>
@@ -212,15 +211,3 @@ TALUS_EXPORT(encode_upload) std::uint32_t talus_encode_upload(std::uint32_t name
                                      {in.begin() + std::ptrdiff_t(split), in.end()}});
 }
 TALUS_EXPORT(encode_reset) std::uint32_t talus_encode_reset() { return give(talus::ResetRequest{}); }
-
-TALUS_EXPORT(golden_count) std::uint32_t talus_golden_count() {
-    return std::uint32_t(talus::golden_scenes().size());
-}
-/// Name to out_bytes(). @return its size
-TALUS_EXPORT(golden_name) std::uint32_t talus_golden_name(std::uint32_t i) {
-    put_text(talus::golden_scenes()[i].name);
-    return talus_out_size();
-}
-TALUS_EXPORT(golden_run) std::uint64_t talus_golden_run(std::uint32_t i) {
-    return talus::golden_scenes()[i].run(nullptr);
-}
