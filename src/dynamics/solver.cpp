@@ -7,8 +7,8 @@ namespace {
 constexpr float kHertz = 120;  // of the contact spring, at most half the sub step rate
 constexpr float kDampingRatio = 10;
 constexpr float kMostPush = 3;          // m/s, out of an overlap
-constexpr float kBounceSpeed = 1.5f;    // slower contacts do not bounce
 constexpr float kMassScaling = 0.5f;    // of the lower body; from 0.7 on stacks explode
+constexpr float kBounceSpeed = 1.5f;    // slower contacts do not bounce
 constexpr float kScalingSpeed = 0.25f;  // faster contacts are not scaled: momentum stays exact in hits
 constexpr int kInnerSweeps = 3;         // over the points of one manifold
 constexpr int kColours = 64;
@@ -84,13 +84,12 @@ struct alignas(32) ContactBatch {
         Float8 impulse, total;
         Float8 lever;     // from the middle of the points, for twist
         Float8 current;   // separation in this sub step
-        Float8 approach;  // normal velocity at the start
+        Float8 approach;  // normal velocity before the first push of the step
     } points[kPoints];
     struct Friction {
         Vec8 row_a, row_b;
         Float8 mass, impulse;
     } frictions[kFriction];
-    bool bounces;
 };
 
 namespace {
@@ -134,13 +133,15 @@ void prepare(ContactBatch<kPoints>& q, const std::vector<Manifold>& manifolds, c
     FrameColumns fa, fb;
     load_frames(frames, q.a, fa);
     load_frames(frames, q.b, fb);
-    const Float8 zero = simd::splat(0), one = simd::splat(1), warm = simd::splat(warm_scale);
+    const Float8 zero = simd::splat(0), one = simd::splat(1), half = simd::splat(0.5f),
+                 warm = simd::splat(warm_scale);
     q.mass_a = fa.inverse_mass();
     q.mass_b = fb.inverse_mass();
 
     Float8 r[8];
     for (int k = 0; k < 8; k++) r[k] = simd::load(&m[k]->normal.x);
     transpose(r);
+    const Velocity8 va = gather(velocities, q.a), vb = gather(velocities, q.b);
     q.normal = fa.rotate({r[0], r[1], r[2]});
     q.tangent = fa.rotate({r[3], r[4], r[5]});
     q.second = cross8(q.normal, q.tangent);
@@ -152,7 +153,6 @@ void prepare(ContactBatch<kPoints>& q, const std::vector<Manifold>& manifolds, c
     q.friction = r[6];
     q.restitution = r[7];
 
-    const Velocity8 va = gather(velocities, q.a), vb = gather(velocities, q.b);
     const Vec8 relative = vb.linear - va.linear;
     Vec8 arm_a[kPoints], middle_a{zero, zero, zero}, middle_b{zero, zero, zero};
     Vec8 arms_b[kPoints];
@@ -161,20 +161,24 @@ void prepare(ContactBatch<kPoints>& q, const std::vector<Manifold>& manifolds, c
         for (int k = 0; k < 8; k++) r[k] = simd::load(&m[k]->points[p].on_a.x);
         transpose(r);
         auto& c = q.points[p];
-        arm_a[p] = fa.rotate({r[0], r[1], r[2]});
-        arms_b[p] = fb.rotate({r[3], r[4], r[5]});
+        const Vec8 anchor_a = fa.rotate({r[0], r[1], r[2]}),
+                   anchor_b = offset + fb.rotate({r[3], r[4], r[5]});
         c.impulse = r[6] * warm;
         c.total = zero;
-        c.separation = dot8(offset + arms_b[p] - arm_a[p], q.normal);
+        const Vec8 apart = anchor_b - anchor_a;
+        c.separation = dot8(apart, q.normal);
         c.current = c.separation;
+        // Both sides act at one place, half way: angular momentum is kept.
+        arm_a[p] = anchor_a + apart * half;
+        arms_b[p] = arm_a[p] - offset;
         c.row_a = fa.to_spin(cross8(arm_a[p], q.normal));
         c.row_b = fb.to_spin(cross8(arms_b[p], q.normal));
-        c.approach = dot8(relative, q.normal) + dot8(c.row_b, vb.spin) - dot8(c.row_a, va.spin);
-        fastest = max(fastest, abs(c.approach));
+        c.approach = zero;
+        fastest =
+            max(fastest, abs(dot8(relative, q.normal) + dot8(c.row_b, vb.spin) - dot8(c.row_a, va.spin)));
         middle_a = middle_a + arm_a[p];
         middle_b = middle_b + arms_b[p];
     }
-    q.bounces = (bits(simd::splat(-kBounceSpeed) > -fastest) & bits(q.restitution > zero)) != 0;
 
     // The lower body of a slow contact yields less.
     const Vec3 up = settings.up;
@@ -202,11 +206,13 @@ void prepare(ContactBatch<kPoints>& q, const std::vector<Manifold>& manifolds, c
         auto& f = q.frictions[i];
         f.row_a = ra;
         f.row_b = rb;
-        f.mass = inverse_or_zero(linear + dot8(ra, ra) * q.scale_a + dot8(rb, rb) * q.scale_b);
+        f.mass = inverse_or_zero(linear + dot8(ra, ra) + dot8(rb, rb));
         f.impulse = old_friction[i];
     };
-    friction_row(0, fa.to_spin(cross8(middle_a, q.tangent)), fb.to_spin(cross8(middle_b, q.tangent)), masses);
-    friction_row(1, fa.to_spin(cross8(middle_a, q.second)), fb.to_spin(cross8(middle_b, q.second)), masses);
+    friction_row(0, fa.to_spin(cross8(middle_a, q.tangent)), fb.to_spin(cross8(middle_b, q.tangent)),
+                 q.mass_a + q.mass_b);
+    friction_row(1, fa.to_spin(cross8(middle_a, q.second)), fb.to_spin(cross8(middle_b, q.second)),
+                 q.mass_a + q.mass_b);
     if constexpr (kPoints > 1) friction_row(2, fa.to_spin(q.normal), fb.to_spin(q.normal), zero);
 }
 
@@ -240,7 +246,6 @@ void solve_batch(ContactBatch<kPoints>& q, std::vector<SolverVelocity>& velociti
     const Float8 zero = simd::splat(0), one = simd::splat(1);
     const Float8 mass_a = q.mass_a * q.scale_a, mass_b = q.mass_b * q.scale_b, masses = mass_a + mass_b;
     Vec8 relative = b.linear - a.linear;
-    Vec8 impulse{zero, zero, zero};
 
     if constexpr (!kBias) {
         Float8 sum = zero, twist_limit = zero;
@@ -255,8 +260,8 @@ void solve_batch(ContactBatch<kPoints>& q, std::vector<SolverVelocity>& velociti
             const Float8 wanted = max(min(f.impulse - f.mass * speed, limit), -limit);
             const Float8 change = wanted - f.impulse;
             f.impulse = wanted;
-            a.spin = a.spin - f.row_a * (change * q.scale_a);
-            b.spin = b.spin + f.row_b * (change * q.scale_b);
+            a.spin = a.spin - f.row_a * change;
+            b.spin = b.spin + f.row_b * change;
         }
         auto &f = q.frictions[0], &g = q.frictions[1];
         const Float8 speed1 = dot8(q.tangent, relative) + dot8(f.row_b, b.spin) - dot8(f.row_a, a.spin);
@@ -269,10 +274,11 @@ void solve_batch(ContactBatch<kPoints>& q, std::vector<SolverVelocity>& velociti
         f.impulse = want1 * scale;
         g.impulse = want2 * scale;
         const Vec8 push = q.tangent * change1 + q.second * change2;
-        impulse = impulse + push;
-        relative = relative + push * masses;
-        a.spin = a.spin - (f.row_a * change1 + g.row_a * change2) * q.scale_a;
-        b.spin = b.spin + (f.row_b * change1 + g.row_b * change2) * q.scale_b;
+        a.linear = a.linear - push * q.mass_a;
+        b.linear = b.linear + push * q.mass_b;
+        relative = relative + push * (q.mass_a + q.mass_b);
+        a.spin = a.spin - (f.row_a * change1 + g.row_a * change2);
+        b.spin = b.spin + (f.row_b * change1 + g.row_b * change2);
     }
 
     if constexpr (kBias) {
@@ -284,6 +290,10 @@ void solve_batch(ContactBatch<kPoints>& q, std::vector<SolverVelocity>& velociti
         }
     }
     Float8 normal_speed = dot8(q.normal, relative), sum = zero;
+    if constexpr (kBias)
+        for (auto& c : q.points)
+            c.approach = select(c.total > zero, c.approach,
+                                normal_speed + dot8(c.row_b, b.spin) - dot8(c.row_a, a.spin));
     const Float8 bias_rate = simd::splat(soft.bias_rate), mass_scale = simd::splat(soft.mass_scale),
                  impulse_scale = simd::splat(soft.impulse_scale), most_push = simd::splat(-kMostPush),
                  per_second = simd::splat(inverse_h);
@@ -311,7 +321,7 @@ void solve_batch(ContactBatch<kPoints>& q, std::vector<SolverVelocity>& velociti
             a.spin = a.spin - c.row_a * (change * q.scale_a);
             b.spin = b.spin + c.row_b * (change * q.scale_b);
         }
-    impulse = impulse + q.normal * sum;
+    const Vec8 impulse = q.normal * sum;
     a.linear = a.linear - impulse * mass_a;
     b.linear = b.linear + impulse * mass_b;
     if constexpr (!kBias)
@@ -322,24 +332,34 @@ void solve_batch(ContactBatch<kPoints>& q, std::vector<SolverVelocity>& velociti
 
 template <int kPoints>
 void bounce(ContactBatch<kPoints>& q, std::vector<SolverVelocity>& velocities) {
-    if (!q.bounces) return;
-    Velocity8 a = gather(velocities, q.a), b = gather(velocities, q.b);
     const Float8 zero = simd::splat(0);
+    Mask8 hit[kPoints];
+    int any = 0;
+    for (int p = 0; p < kPoints; p++) {
+        const auto& c = q.points[p];
+        hit[p] = (simd::splat(-kBounceSpeed) > c.approach) & (c.total > zero) & (q.restitution > zero);
+        any |= bits(hit[p]);
+    }
+    if (!any) return;
+    Velocity8 a = gather(velocities, q.a), b = gather(velocities, q.b);
     const Float8 masses = q.mass_a + q.mass_b;
     Float8 normal_speed = dot8(q.normal, b.linear - a.linear), sum = zero;
-    for (auto& c : q.points) {
-        const Mask8 hit = (simd::splat(-kBounceSpeed) > c.approach) & (c.total > zero);
-        const Float8 speed = normal_speed + dot8(c.row_b, b.spin) - dot8(c.row_a, a.spin);
-        const Float8 mass = inverse_or_zero(masses + dot8(c.row_a, c.row_a) + dot8(c.row_b, c.row_b));
-        Float8 change = keep(hit, -(mass * (speed + q.restitution * c.approach)));
-        const Float8 wanted = max(c.total + change, zero);
-        change = wanted - c.total;
-        c.total = wanted;
-        sum = sum + change;
-        normal_speed = normal_speed + change * masses;
-        a.spin = a.spin - c.row_a * change;
-        b.spin = b.spin + c.row_b * change;
-    }
+    constexpr int kSweeps = kPoints > 1 ? 2 * kInnerSweeps : 1;
+    for (int sweep = 0; sweep < kSweeps; sweep++)
+        for (int i = 0; i < kPoints; i++) {
+            const int p = (sweep & 1) ? kPoints - 1 - i : i;
+            auto& c = q.points[p];
+            const Float8 speed = normal_speed + dot8(c.row_b, b.spin) - dot8(c.row_a, a.spin);
+            const Float8 mass = inverse_or_zero(masses + dot8(c.row_a, c.row_a) + dot8(c.row_b, c.row_b));
+            Float8 change = keep(hit[p], -(mass * (speed + q.restitution * c.approach)));
+            const Float8 wanted = max(c.total + change, zero);
+            change = wanted - c.total;
+            c.total = wanted;
+            sum = sum + change;
+            normal_speed = normal_speed + change * masses;
+            a.spin = a.spin - c.row_a * change;
+            b.spin = b.spin + c.row_b * change;
+        }
     a.linear = a.linear - q.normal * (sum * q.mass_a);
     b.linear = b.linear + q.normal * (sum * q.mass_b);
     scatter(velocities, q.a, a);

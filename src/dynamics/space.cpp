@@ -10,8 +10,8 @@ constexpr float kMostSpeed = 1000;             // m/s
 constexpr float kMostTurn = 0.8f;              // radians a step: faster spin is cut
 constexpr double kFarthest = 1e9;              // metres from the origin: beyond is quarantined
 constexpr float kKinematicFrame = 1e-6f;       // spin rows of what contacts cannot turn
-constexpr float kCalmSpeed = 0.5f;             // m/s: touching bodies slower than this are calmed
-constexpr float kCalm = 0.1f;                  // share of their velocity a step
+constexpr float kCalmSpeed = 0.5f;             // m/s: bodies at rest on faces that sway slower are calmed
+constexpr float kCalm = 6;                     // 1/s: how fast their swaying dies out
 
 bool finite(Quat q) { return std::isfinite(q.x + q.y + q.z + q.w); }
 
@@ -74,7 +74,8 @@ void Space::State::internal_step(float dt, int sub_steps) {
     solve.h = dt / float(sub_steps);
     const float gravity = length(settings.gravity);
     solve.stacks = gravity > 0;
-    if (gravity > 0) solve.up = -settings.gravity / gravity;
+    up = gravity > 0 ? -settings.gravity / gravity : Vec3{};
+    solve.up = up;
 
     quarantine_bad_input();
     broad.update(bodies, pairs, layers, dt);
@@ -83,6 +84,7 @@ void Space::State::internal_step(float dt, int sub_steps) {
     solver.build(pairs, narrow.active, solve);
     solver.solve(solve);
     solver.store(pairs);
+    find_calm();
     move_bodies(dt);
     sweep.run(bodies, pairs, world, layers, departures, fast);
     record_contacts();
@@ -189,7 +191,7 @@ void Space::State::load_solver(float h) {
     for (const std::int32_t p : narrow.active) {
         const Pair& pair = pairs.pairs[std::size_t(p)];
         for (const std::int32_t i : {pair.a, pair.b}) {
-            touched[std::size_t(i)] = 1;
+            touched[std::size_t(i)] = kTouched;
             if (!bodies.awake(i) && !bodies.kinematic_moving(i)) load_frame(i);
         }
     }
@@ -219,7 +221,7 @@ void Space::State::turn_body(std::int32_t i, float dt) {
         for (int k = 0; k < 3; k++) l[k] *= c.root_inverse[k] * c.root_inverse[k];
         return a * l;
     };
-    const int parts = 1 + int(angle / 0.15f);
+    const int parts = 1 + int(angle / 0.05f);
     const float h_part = dt / float(parts);
     for (int part = 0; part < parts; part++) {
         const Quat q = c.rotation;
@@ -244,6 +246,46 @@ void Space::State::turn_body(std::int32_t i, float dt) {
         r = plus(r, k3, h_part / 3);
         r = plus(r, k4, h_part / 6);
         c.rotation = normalized(r);
+    }
+}
+
+/// Slow swaying of what rests on level faces dies out: in tall stacks the solver's last errors would feed it.
+void Space::State::calm(BodyHot& h, float dt) const {
+    const float speed2 = dot(h.spin, h.spin) * h.radius * h.radius + dot(h.velocity, h.velocity);
+    if (speed2 >= kCalmSpeed * kCalmSpeed) return;
+    const float keep = 1 - kCalm * dt * (1 - speed2 / (kCalmSpeed * kCalmSpeed));
+    h.velocity *= keep;
+    h.spin *= keep;
+}
+
+/// Finds bodies that rest on level faces: three points that push, and friction that holds. What slides, rocks
+/// on an edge, topples or is carried is left alone.
+void Space::State::find_calm() {
+    for (const std::int32_t p : narrow.active) {
+        const Pair& pair = pairs.pairs[std::size_t(p)];
+        const BodyHot& a = bodies.hot[std::size_t(pair.a)];
+        for (std::int32_t m = pair.first; m >= 0; m = pairs.manifolds[std::size_t(m)].next) {
+            const Manifold& q = pairs.manifolds[std::size_t(m)];
+            int loaded = 0;
+            float push = 0;
+            for (int k = 0; k < q.count; k++) {
+                loaded += q.points[k].impulse > 0;
+                push += q.points[k].impulse;
+            }
+            if (push <= 0) continue;
+            const float limit = 0.98f * q.friction * push;
+            const float* f = q.friction_impulse;
+            const bool holds = f[0] * f[0] + f[1] * f[1] < limit * limit;
+            const bool carried = bodies.kinematic_moving(pair.a) || bodies.kinematic_moving(pair.b);
+            const bool level = loaded >= 3 && std::fabs(dot(a.rotation * q.normal, up)) > 0.8f;
+            for (const std::int32_t i : {pair.a, pair.b}) {
+                char& touch = touched[std::size_t(i)];
+                if (!holds || carried)
+                    touch = kSliding;
+                else if (level && touch == kTouched)
+                    touch = kOnFaces;
+            }
+        }
     }
 }
 
@@ -291,14 +333,7 @@ void Space::State::move_bodies(float dt) {
         h.spin = mul_transposed(now, now * mul_transposed(f.to_spin, weighted));
         const float spin2 = dot(h.spin, h.spin);
         if (spin2 * dt * dt > kMostTurn * kMostTurn) h.spin *= kMostTurn / (dt * std::sqrt(spin2));
-        if (!free) {
-            const float speed2 = dot(h.velocity, h.velocity) + spin2 * h.radius * h.radius;
-            if (speed2 < kCalmSpeed * kCalmSpeed) {
-                const float keep = 1 - kCalm * (1 - speed2 / (kCalmSpeed * kCalmSpeed));
-                h.velocity *= keep;
-                h.spin *= keep;
-            }
-        }
+        if (touched[std::size_t(i)] == kOnFaces) calm(h, dt);
         const float far = length(travel) + std::sqrt(spin2) * dt * h.radius;
         if (Sweep::needed(h, far)) fast.push_back(std::int32_t(departures.size()));
         departures.push_back({i, start, start_rotation});

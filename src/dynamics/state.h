@@ -42,7 +42,9 @@ struct Space::State {
     std::vector<std::int32_t> movers;  ///< bodies that move, in order
     std::vector<std::int32_t> awake;   ///< of those, the dynamic ones
     std::vector<Vec3> velocity_before;
-    std::vector<char> touched;  ///< by body: has a manifold
+    enum Touch : char { kUntouched, kTouched, kOnFaces, kSliding };  ///< see find_calm()
+    std::vector<char> touched;                                       ///< by body
+    Vec3 up;                                                         ///< against gravity; zero without
     std::vector<Departure> departures;
     std::vector<std::int32_t> fast;
     std::vector<std::int32_t> to_wake;
@@ -52,6 +54,8 @@ struct Space::State {
     void quarantine(std::int32_t body);
     void load_solver(float h);
     void load_frame(std::int32_t body);
+    void find_calm();
+    void calm(BodyHot& body, float dt) const;
     void move_bodies(float dt);
     void turn_body(std::int32_t body, float dt);
     void record_contacts();

@@ -1,0 +1,97 @@
+// Every back end of simd.h gives the bits of the scalar twin.
+#include "math/simd.h"
+
+#include "base/hash.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace talus {
+namespace {
+
+constexpr float kOdd[] = {0.0f,
+                          -0.0f,
+                          1.0f,
+                          -1.0f,
+                          1e-42f,
+                          -1e-42f,
+                          3e38f,
+                          -3e38f,
+                          std::numeric_limits<float>::infinity(),
+                          -std::numeric_limits<float>::infinity(),
+                          std::numeric_limits<float>::quiet_NaN(),
+                          0.1f,
+                          1234.567f};
+
+struct Inputs {
+    float a[8], b[8];
+};
+
+Inputs inputs(std::uint64_t seed) {
+    Inputs in;
+    for (int k = 0; k < 8; k++) {
+        const std::uint64_t x = mix64(seed * 16 + std::uint64_t(k)), y = mix64(x + 99);
+        in.a[k] = x % 3 == 0 ? kOdd[x / 3 % std::size(kOdd)] : float(double(x >> 11) * 1e-13 - 400);
+        in.b[k] = y % 3 == 0 ? kOdd[y / 3 % std::size(kOdd)] : float(double(y >> 11) * 1e-13 - 400);
+    }
+    return in;
+}
+
+/// NaNs differ in sign and payload between machines; they are one value here.
+std::uint32_t bits_of(float x) { return std::isnan(x) ? 0x7fc00000u : std::bit_cast<std::uint32_t>(x); }
+
+template <class A, class B>
+void expect_same(const A& native, const B& scalar, const char* what) {
+    float n[8], s[8];
+    store(n, native);
+    store(s, scalar);
+    for (int k = 0; k < 8; k++) EXPECT_EQ(bits_of(n[k]), bits_of(s[k])) << what << " lane " << k;
+}
+
+TEST(Simd, SameBitsAsTheScalarTwin) {
+    for (std::uint64_t seed = 1; seed < 2000; seed++) {
+        const Inputs in = inputs(seed);
+        const auto a = simd::load(in.a), b = simd::load(in.b);
+        const auto p = simd_scalar::load(in.a), q = simd_scalar::load(in.b);
+        expect_same(a + b, p + q, "+");
+        expect_same(a - b, p - q, "-");
+        expect_same(a * b, p * q, "*");
+        expect_same(a / b, p / q, "/");
+        expect_same(-a, -p, "negate");
+        expect_same(min(a, b), min(p, q), "min");
+        expect_same(max(a, b), max(p, q), "max");
+        expect_same(sqrt(a), sqrt(p), "sqrt");
+        expect_same(abs(a), abs(p), "abs");
+        expect_same(select(a > b, a, b), select(p > q, p, q), "select >");
+        expect_same(keep((a <= b) | (a > b), a), keep((p <= q) | (p > q), p), "keep |");
+        expect_same(keep((a <= b) & (b > a), a), keep((p <= q) & (q > p), p), "keep &");
+        EXPECT_EQ(bits(a > b), bits(p > q));
+        EXPECT_EQ(bits(a <= b), bits(p <= q));
+    }
+}
+
+TEST(Simd, Transposes) {
+    Float8 rows[8];
+    for (int i = 0; i < 8; i++) {
+        float r[8];
+        for (int j = 0; j < 8; j++) r[j] = float(10 * i + j);
+        rows[i] = simd::load(r);
+    }
+    transpose(rows);
+    for (int i = 0; i < 8; i++) {
+        float r[8];
+        simd::store(r, rows[i]);
+        for (int j = 0; j < 8; j++) EXPECT_EQ(r[j], float(10 * j + i));
+    }
+}
+
+TEST(Simd, LoadsMasks) {
+    const std::int32_t m[8] = {0, -1, 0, 0, -1, -1, 0, -1};
+    EXPECT_EQ(bits(simd::load_mask(m)), 0b10110010);
+}
+
+}  // namespace
+}  // namespace talus
