@@ -160,11 +160,12 @@ void Engine::collect(StructureReport& report) {
                                 [&](const Tile& tile, int bit) {
                                     const std::uint32_t part = part_of_[Tiles::index_in(tile, bit)];
                                     if (place[part] != kUnseen) return;
-                                    place[part] = 0;
+                                    place[part] = std::uint32_t(order.size());
                                     order.emplace_back(sizes[part], part);
                                 });
-    std::stable_sort(order.begin(), order.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first > b.first : place[a.second] < place[b.second];
+    });
     report.parts.resize(order.size());
     for (std::uint32_t i = 0; i < order.size(); i++) {
         place[order[i].second] = i;
