@@ -42,9 +42,16 @@ endif()
 if(TALUS_SIMD STREQUAL "scalar")
     add_compile_definitions(TALUS_SCALAR=1)
 endif()
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-Wno-subobject-linkage)  # g++ takes each file of a unity build for a header
+endif()
 if(TALUS_SANITIZE)
     add_compile_options(-fsanitize=${TALUS_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     add_link_options(-fsanitize=${TALUS_SANITIZE})
+endif()
+
+if(TALUS_FUZZ)
+    add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
 if(TALUS_IO)

@@ -46,7 +46,8 @@ struct Node {
 
 struct Instance {
     std::int32_t model = 0;
-    std::size_t byte = 0;  ///< of its shape node
+    std::size_t byte = 0;   ///< of its shape node
+    std::size_t order = 0;  ///< in which the scene graph was walked
     Placement placement;
     std::int64_t low[3] = {}, high[3] = {};  ///< of its box, both inside
 };
@@ -440,8 +441,9 @@ class VoxFile {
                 return bad(ErrorCode::corrupt,
                            name_of(id, node) + " is below itself: a cycle in the scene graph");
         // Where models overlap the later in the file wins; instances of one model, by their shape node.
-        std::stable_sort(instances_.begin(), instances_.end(), [](const Instance& a, const Instance& b) {
-            return a.model != b.model ? a.model < b.model : a.byte < b.byte;
+        std::sort(instances_.begin(), instances_.end(), [](const Instance& a, const Instance& b) {
+            if (a.model != b.model) return a.model < b.model;
+            return a.byte != b.byte ? a.byte < b.byte : a.order < b.order;
         });
         return std::nullopt;
     }
@@ -502,6 +504,7 @@ class VoxFile {
         Instance instance;
         instance.model = model;
         instance.byte = byte;
+        instance.order = instances_.size();
         instance.placement = placement;
         const auto& size = models_[std::size_t(model)].size;
         const int first[3] = {0, 0, 0}, last[3] = {size[0] - 1, size[1] - 1, size[2] - 1};
