@@ -8,6 +8,9 @@ packages_wasm=(clang-19 lld-19 llvm-19 libc++-19-dev-wasm32 libclang-rt-19-dev-w
 packages_page=(nodejs npm)
 packages_test=(chromium clang-format-14)
 
+# Clones in different folders share what ccache keeps.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+
 say() { printf '\n== %s\n' "$*"; }
 stop() { printf '%s\n' "$2" >&2; exit "$1"; }
 
