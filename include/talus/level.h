@@ -34,8 +34,8 @@ struct LevelSettings {
     std::uint64_t seed = 1;  ///< of the level's own generator (drops)
     int ticks_per_second = 20;
     std::optional<double> ground{};  ///< a flat floor: solid everywhere below this height
-    double floor = 0;              ///< lowest height of the world; groups 64 cells below it are removed
-    bool collapse = true;          ///< structural checks
+    double floor = 0;                ///< lowest height of the world; groups 64 cells below it are removed
+    bool collapse = true;            ///< structural checks
     StructureSettings structure{};
     int structure_max_solids = 4'000'000;  ///< bigger groups are not judged
     float strength_factor = 1;             ///< on every block's strength
