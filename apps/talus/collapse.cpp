@@ -7,6 +7,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -199,7 +201,8 @@ void run_collapse(const CollapseOptions& options) {
     const std::vector<Edit> edits = options.edits.edits();  // bad usage comes before bad input
     const Model model = options.input.load();
     const int ticks = int(std::lround(options.seconds * LevelSettings{}.ticks_per_second));
-    const Outcome o = simulate(options, edits, model, ticks, !options.input.json);
+    const bool progress = !options.input.json && isatty(STDERR_FILENO);
+    const Outcome o = simulate(options, edits, model, ticks, progress);
     if (!options.input.json) return explain(options, ticks, o);
     JsonObject out;
     out.add("ticks", std::uint64_t(ticks))

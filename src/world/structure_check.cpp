@@ -62,16 +62,22 @@ bool point_in_solid(const Grid& grid, double cell_size, DVec3 point) {
     return false;
 }
 
+/// Another group that may carry, with what the test of many points needs of it.
+struct Carrier {
+    DBox bounds;
+    const Grid* grid;
+    Pose pose;
+};
+
 /// Is there something to stand on at a point of the world, other than the group itself?
-bool carries_at(LevelState& level, const Group& group, std::span<const Body> near, DVec3 point) {
+bool carries_at(const LevelState& level, std::span<const Carrier> carriers, DVec3 point) {
     const LevelSettings& s = level.settings;
     if (s.ground && point.y <= *s.ground) return true;
     if (point_in_solid(level.terrain(), s.cell_size, point)) return true;
-    for (const Body& body : near) {
-        const Group* other = level.owner_of(body);
-        if (!other || other == &group) continue;
-        if (point_in_solid(other->grid, s.cell_size, to_double(other->body.to_local(point)))) return true;
-    }
+    for (const Carrier& c : carriers)
+        if (c.bounds.contains(point) &&
+            point_in_solid(*c.grid, s.cell_size, to_double(to_local(c.pose, point))))
+            return true;
     return false;
 }
 
@@ -89,27 +95,31 @@ void start_check(LevelState& level, Group& group) {
 
     DBox bounds = group.body.bounds();
     bounds.min.y -= double(s.cell_size);
-    const std::vector<Body> near = level.space.bodies_in(bounds);
-    const Cell up_step = axis_step(*up);
+    std::vector<Carrier> carriers;
+    for (const Body& body : level.space.bodies_in(bounds)) {
+        const Group* other = level.owner_of(body);
+        if (other && other != &group) carriers.push_back({body.bounds(), &other->grid, body.pose()});
+    }
     struct Context {
-        LevelState& level;
-        const Group& group;
-        const std::vector<Body>& near;
+        const LevelState& level;
+        const Grid& grid;
+        std::span<const Carrier> carriers;
+        Pose pose;
         Cell up;
-    } context{level, group, near, up_step};
+    } context{level, group.grid, carriers, group.body.pose(), axis_step(*up)};
     check->blocks = structure_blocks(
         group.grid, s.cell_size,
         [](void* raw, Cell cell) {
             const auto& c = *static_cast<Context*>(raw);
-            if (c.group.grid.is_solid(cell - c.up)) return false;
+            if (c.grid.is_solid(cell - c.up)) return false;
             const float e = c.level.settings.cell_size;
             // A quarter block below the middle of the bottom face.
             const Vec3 center{(float(cell.x) + 0.5f) * e, (float(cell.y) + 0.5f) * e,
                               (float(cell.z) + 0.5f) * e};
             const Vec3 up{float(c.up.x), float(c.up.y), float(c.up.z)};
-            DVec3 point = c.group.body.to_world(center - up * (0.5f * e));
+            DVec3 point = to_world(c.pose, center - up * (0.5f * e));
             point.y -= 0.25 * double(e);
-            return carries_at(c.level, c.group, c.near, point);
+            return carries_at(c.level, c.carriers, point);
         },
         &context, s.strength_factor);
     group.check = std::move(check);
