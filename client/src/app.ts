@@ -98,8 +98,9 @@ export class App {
     if (stats.connected && !this.framed) {
       this.framed = true;
       const b = stats.bounds;
-      this.frameBounds({ low: [b[0], b[1], b[2]], high: [b[3], b[4], b[5]] });
-      this.ui.toast('Click to blast, drag to look, W A S D to fly. H for help.', 'note', 9);
+      // The core's bounds are of balls around groups; what is drawn gives tighter ones.
+      this.frameBounds(this.world.bounds() ?? { low: [b[0], b[1], b[2]], high: [b[3], b[4], b[5]] });
+      this.ui.toast('Click blasts · drag looks · W A S D flies · H helps', 'note', 7);
     }
     if (now >= this.nextBounds) {
       this.nextBounds = now + 0.5;
@@ -274,8 +275,10 @@ export class App {
     const out = normalize([-0.42, 0.27, 0.87]);
     // Corners of the box as seen from there: come as near as lets all of them in.
     const look: Vec3 = [-out[0], -out[1], -out[2]];
-    const halfHeight = Math.tan(this.renderer.camera.fov / 2) * 0.9;
-    const halfWidth = halfHeight * Math.max(0.5, this.ui.canvas.clientWidth / Math.max(1, this.ui.canvas.clientHeight));
+    const { clientWidth, clientHeight } = this.ui.canvas;
+    const tan = Math.tan(this.renderer.camera.fov / 2);
+    const halfHeight = tan * Math.max(0.5, (clientHeight - 110) / Math.max(1, clientHeight));  // panels above and below
+    const halfWidth = tan * 0.9 * Math.max(0.5, clientWidth / Math.max(1, clientHeight));
     const right = normalize([-look[2], 0, look[0]]);
     const up: Vec3 = [right[1] * look[2] - right[2] * look[1], right[2] * look[0] - right[0] * look[2], right[0] * look[1] - right[1] * look[0]];
     let away = 3;
@@ -391,6 +394,7 @@ export class App {
         const slot = this.world.slotOfGroup(group);
         return slot === undefined ? null : this.world.poses.pose(slot);
       },
+      bounds: () => this.world.bounds(),
       camera: () => ({ eye: this.eye(), yaw: this.yaw, pitch: this.pitch, flying: this.player.flying, power: this.power }),
       setCamera: (eye: Vec3, target: Vec3) => this.setCamera(eye, target),
       project: (point: Vec3) => this.renderer.project(point),

@@ -16,7 +16,7 @@ export class WorldView {
   readonly poses = new PoseTable();
   private chunks = new Map<number, number>();  // chunk number -> slot
   private groups = new Map<number, number>();  // group number -> slot
-  private balls: ({ center: Vec3; radius: number } | undefined)[] = [];  // by slot: around its mesh, in its own frame
+  private boxes: ({ center: Vec3; half: Vec3 } | undefined)[] = [];  // by slot: around its mesh, in its own frame
   private ids = new Uint32Array(64);
   private transforms = new Float32Array(64 * 8);
 
@@ -67,18 +67,19 @@ export class WorldView {
     }
   }
 
-  /** Around everything that is drawn now, give or take; null when nothing is. */
+  /** Around everything that is drawn now; null when nothing is. Exact for pieces that are not turned. */
   bounds(): Bounds | null {
     const low: Vec3 = [Infinity, Infinity, Infinity];
     const high: Vec3 = [-Infinity, -Infinity, -Infinity];
-    this.balls.forEach((ball, slot) => {
-      if (!ball || !this.poses.visible(slot)) return;
-      const [px, py, pz, qx, qy, qz, qw] = this.poses.pose(slot);
-      const turned = rotate([qx, qy, qz, qw], ball.center);
+    this.boxes.forEach((box, slot) => {
+      if (!box || !this.poses.visible(slot)) return;
+      const [px, py, pz, ...q] = this.poses.pose(slot);
+      const middle = rotate(q, box.center);
+      const sides = [0, 1, 2].map((axis) => rotate(q, [0, 1, 2].map((i) => (i === axis ? box.half[axis]! : 0)) as Vec3));
       [px, py, pz].forEach((p, axis) => {
-        const middle = p + turned[axis]!;
-        low[axis] = Math.min(low[axis]!, middle - ball.radius);
-        high[axis] = Math.max(high[axis]!, middle + ball.radius);
+        const reach = sides.reduce((sum, side) => sum + Math.abs(side[axis]!), 0);
+        low[axis] = Math.min(low[axis]!, p + middle[axis]! - reach);
+        high[axis] = Math.max(high[axis]!, p + middle[axis]! + reach);
       });
     });
     return low[0] <= high[0] ? { low, high } : null;
@@ -96,18 +97,18 @@ export class WorldView {
       slots.set(change.id, slot);
     }
     this.pool.set(slot, change.mesh);
-    this.balls[slot] = ballOf(change.mesh.positions);
+    this.boxes[slot] = boxOf(change.mesh.positions);
     return slot;
   }
 
   private drop(slot: number): void {
     this.pool.remove(slot);
-    this.balls[slot] = undefined;
+    this.boxes[slot] = undefined;
     this.poses.release(slot);
   }
 }
 
-function ballOf(positions: Float32Array): { center: Vec3; radius: number } {
+function boxOf(positions: Float32Array): { center: Vec3; half: Vec3 } {
   const low: Vec3 = [Infinity, Infinity, Infinity];
   const high: Vec3 = [-Infinity, -Infinity, -Infinity];
   for (let i = 0; i < positions.length; i++) {
@@ -115,7 +116,9 @@ function ballOf(positions: Float32Array): { center: Vec3; radius: number } {
     low[axis] = Math.min(low[axis]!, positions[i]!);
     high[axis] = Math.max(high[axis]!, positions[i]!);
   }
-  if (positions.length === 0) return { center: [0, 0, 0], radius: 0 };
-  const center: Vec3 = [(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, (low[2] + high[2]) / 2];
-  return { center, radius: Math.hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]) / 2 };
+  if (positions.length === 0) return { center: [0, 0, 0], half: [0, 0, 0] };
+  return {
+    center: [(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, (low[2] + high[2]) / 2],
+    half: [(high[0] - low[0]) / 2, (high[1] - low[1]) / 2, (high[2] - low[2]) / 2],
+  };
 }

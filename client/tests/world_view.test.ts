@@ -67,9 +67,8 @@ describe('WorldView', () => {
     core.addGroup({ id: 1, mesh: cube(), pose: () => [0, 0, 0, 0, 1, 0, 0] });  // half a turn about y: x and z negative
     view.update(core, 0);
     const { low, high } = view.bounds()!;
-    const r = Math.sqrt(3) / 2;
-    [-0.5 - r, 0.5 - r, -0.5 - r].forEach((x, i) => expect(low[i]).toBeCloseTo(x, 5));
-    [10.5 + r, 0.5 + r, 0.5 + r].forEach((x, i) => expect(high[i]).toBeCloseTo(x, 5));
+    [-1, 0, -1].forEach((x, i) => expect(low[i]).toBeCloseTo(x, 5));
+    [11, 1, 1].forEach((x, i) => expect(high[i]).toBeCloseTo(x, 5));
   });
 
   it('clears everything, and takes removals of what it never had', () => {

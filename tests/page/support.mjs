@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import zlib from 'node:zlib';
 
 export const kRoot = fileURLToPath(new URL('../..', import.meta.url));
-export const kServer = path.join(kRoot, 'build/release/bin/talus');
+export const kServer = process.env.TALUS_BIN ?? path.join(kRoot, 'build/release/bin/talus');
 export const kPage = path.join(kRoot, 'client/dist');
 const kChromium = process.env.TALUS_CHROMIUM ?? '/usr/bin/chromium';
 export const kWidth = 640;
@@ -29,7 +29,7 @@ export function browserMissing() {
 }
 
 export function serverMissing() {
-  if (!existsSync(kServer)) return 'build/release/bin/talus is not built';
+  if (!existsSync(kServer)) return `${kServer} is not built`;
   if (!existsSync(path.join(kPage, 'index.html'))) return 'client/dist is not built';
   return false;
 }
