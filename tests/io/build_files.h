@@ -279,11 +279,13 @@ inline void write(const std::filesystem::path& path, const Bytes& bytes) {
     out.write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
 }
 
+#ifdef TALUS_SOURCE_DIR
 /// The folder of real files and scenes: TALUS_SHARED, else "shared" beside the project. May not exist.
 inline std::filesystem::path shared_folder() {
     if (const char* given = std::getenv("TALUS_SHARED")) return given;
     return std::filesystem::path(TALUS_SOURCE_DIR) / ".." / "shared";
 }
+#endif
 
 }  // namespace talus::files
 
