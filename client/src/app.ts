@@ -7,10 +7,11 @@ import {
 } from './input';
 import { particlesOf } from './particles';
 import { FrameWatch, firstQuality, lower, type Quality } from './quality';
+import { frameBoxes } from './framing';
 import { Renderer } from './renderer';
 import { Sound } from './sound';
 import { Ui } from './ui';
-import { anglesOf, distance, dot, lookDirection, normalize, type Quat, type Vec3 } from './vector';
+import { anglesOf, distance, lookDirection, normalize, type Quat, type Vec3 } from './vector';
 import { WorldView, type Bounds } from './world_view';
 
 const kEyeHeight = 1.6;
@@ -97,9 +98,7 @@ export class App {
     const stats = this.core.stats();
     if (stats.connected && !this.framed) {
       this.framed = true;
-      const b = stats.bounds;
-      // The core's bounds are of balls around groups; what is drawn gives tighter ones.
-      this.frameBounds(this.world.bounds() ?? { low: [b[0], b[1], b[2]], high: [b[3], b[4], b[5]] });
+      this.frameAll();
       this.ui.toast('Click blasts · drag looks · W A S D flies · H helps', 'note', 7);
     }
     if (now >= this.nextBounds) {
@@ -269,26 +268,15 @@ export class App {
   }
 
   /** Looks at everything from outside, the sun to the right. */
-  private frameBounds({ low, high }: Bounds): void {
-    const center: Vec3 = [(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, (low[2] + high[2]) / 2];
-    const radius = Math.max(4, distance(low, high) / 2);
-    const out = normalize([-0.42, 0.27, 0.87]);
-    // Corners of the box as seen from there: come as near as lets all of them in.
-    const look: Vec3 = [-out[0], -out[1], -out[2]];
+  private frameAll(): void {
+    const b = this.core.stats().bounds;
+    const pieces = this.world.pieceBounds();
+    if (pieces.length === 0) pieces.push({ low: [b[0], b[1], b[2]], high: [b[3], b[4], b[5]] });
     const { clientWidth, clientHeight } = this.ui.canvas;
-    const tan = Math.tan(this.renderer.camera.fov / 2);
-    const halfHeight = tan * Math.max(0.5, (clientHeight - 110) / Math.max(1, clientHeight));  // panels above and below
-    const halfWidth = tan * 0.9 * Math.max(0.5, clientWidth / Math.max(1, clientHeight));
-    const right = normalize([-look[2], 0, look[0]]);
-    const up: Vec3 = [right[1] * look[2] - right[2] * look[1], right[2] * look[0] - right[0] * look[2], right[0] * look[1] - right[1] * look[0]];
-    let away = 3;
-    for (let i = 0; i < 8; i++) {
-      const corner: Vec3 = [(i & 1 ? high : low)[0] - center[0], (i & 2 ? high : low)[1] - center[1], (i & 4 ? high : low)[2] - center[2]];
-      const depth = dot(corner, look);
-      away = Math.max(away, Math.abs(dot(corner, right)) / halfWidth - depth, Math.abs(dot(corner, up)) / halfHeight - depth);
-    }
-    away = Math.min(away, radius * 4);
-    this.setCamera([center[0] + out[0] * away, center[1] + out[1] * away, center[2] + out[2] * away], center);
+    const aspect = Math.max(0.5, clientWidth / Math.max(1, clientHeight));
+    const free = Math.max(0.5, (clientHeight - 110) / Math.max(1, clientHeight));  // between the panels above and below
+    const view = frameBoxes(pieces, normalize([-0.42, 0.27, 0.87]), this.renderer.camera.fov, aspect, 0.92, free);
+    this.setCamera(view.eye, view.target);
   }
 
   setCamera(eye: Vec3, target: Vec3): void {
@@ -309,7 +297,7 @@ export class App {
       case 'open': return this.ui.chooseFile();
       case 'help': return this.ui.toggleHelp();
       case 'sound': return this.toggleSound();
-      case 'frame': return this.frameBounds(this.world.bounds() ?? this.bounds);
+      case 'frame': return this.frameAll();
       case 'power': return this.setPower(command.power);
     }
   }

@@ -27,7 +27,7 @@ float hash31(vec3 p) {
 // The sky without the disc of the sun: also what distant things fade into.
 vec3 skyColor(vec3 d) {
     float h = max(d.y, 0.0);
-    vec3 c = mix(vec3(0.84, 0.98, 1.14), vec3(0.38, 0.64, 1.02), smoothstep(0.0, 0.20, h));
+    vec3 c = mix(vec3(0.74, 0.92, 1.16), vec3(0.36, 0.62, 1.02), smoothstep(0.0, 0.18, h));
     c = mix(c, vec3(0.12, 0.30, 0.70), smoothstep(0.12, 0.90, h));
     float s = max(dot(d, kSun), 0.0);
     c += vec3(1.0, 0.72, 0.42) * (0.22 * pow(s, 5.0) + 0.35 * pow(s, 48.0));

@@ -71,18 +71,34 @@ export class WorldView {
   bounds(): Bounds | null {
     const low: Vec3 = [Infinity, Infinity, Infinity];
     const high: Vec3 = [-Infinity, -Infinity, -Infinity];
+    for (const piece of this.pieceBounds()) {
+      for (let axis = 0; axis < 3; axis++) {
+        low[axis] = Math.min(low[axis]!, piece.low[axis]!);
+        high[axis] = Math.max(high[axis]!, piece.high[axis]!);
+      }
+    }
+    return low[0] <= high[0] ? { low, high } : null;
+  }
+
+  /** Around each piece that is drawn now. */
+  pieceBounds(): Bounds[] {
+    const all: Bounds[] = [];
     this.boxes.forEach((box, slot) => {
       if (!box || !this.poses.visible(slot)) return;
       const [px, py, pz, ...q] = this.poses.pose(slot);
       const middle = rotate(q, box.center);
       const sides = [0, 1, 2].map((axis) => rotate(q, [0, 1, 2].map((i) => (i === axis ? box.half[axis]! : 0)) as Vec3));
-      [px, py, pz].forEach((p, axis) => {
-        const reach = sides.reduce((sum, side) => sum + Math.abs(side[axis]!), 0);
-        low[axis] = Math.min(low[axis]!, p + middle[axis]! - reach);
-        high[axis] = Math.max(high[axis]!, p + middle[axis]! + reach);
-      });
+      const low: Vec3 = [px + middle[0], py + middle[1], pz + middle[2]];
+      const high: Vec3 = [...low];
+      for (const side of sides) {
+        for (let axis = 0; axis < 3; axis++) {
+          low[axis] = low[axis]! - Math.abs(side[axis]!);
+          high[axis] = high[axis]! + Math.abs(side[axis]!);
+        }
+      }
+      all.push({ low, high });
     });
-    return low[0] <= high[0] ? { low, high } : null;
+    return all;
   }
 
   private apply(slots: Map<number, number>, change: MeshChange): number | undefined {
