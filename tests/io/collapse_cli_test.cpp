@@ -1,0 +1,133 @@
+// talus collapse end to end: keys, counts that add up, the same bits for any number of threads, what is
+// saved.
+#include "run_program.h"
+#include "talus/formats.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace talus {
+namespace {
+
+#ifdef TALUS_PROGRAM
+
+using files::run_talus;
+using files::Schem;
+using Json = nlohmann::ordered_json;
+
+Json collapse(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "collapse");
+    arguments.push_back("--json");
+    const auto ran = run_talus(arguments);
+    EXPECT_EQ(ran.exit, 0) << ran.err;
+    return Json::parse(ran.out, nullptr, false);
+}
+
+/// A hollow tower, one block thick.
+Schem tower(int edge, int height) {
+    Schem s = files::full_schem(edge, height, edge);
+    for (int y = 0; y < height; y++)
+        for (int z = 1; z + 1 < edge; z++)
+            for (int x = 1; x + 1 < edge; x++) s.cells[std::size_t((y * edge + z) * edge + x)] = 0;
+    return s;
+}
+
+TEST(CollapseCli, WhatIsLeftAloneStands) {
+    const files::TempFolder folder;
+    const std::string file = folder.add("t.schem", tower(5, 12).file());
+    const Json json = collapse({file, "--seconds", "3"});
+    const std::vector<std::string> keys{
+        "ticks",        "groups",           "awake",        "fallen_blocks", "blocks_before",
+        "blocks_after", "blocks_destroyed", "tick_ms_mean", "tick_ms_max",   "hash"};
+    std::vector<std::string> seen;
+    for (const auto& [key, value] : json.items()) seen.push_back(key);
+    EXPECT_EQ(seen, keys);
+    EXPECT_EQ(json["ticks"], 60);
+    EXPECT_EQ(json["groups"], 1);
+    EXPECT_EQ(json["awake"], 0);
+    EXPECT_EQ(json["fallen_blocks"], 0);
+    EXPECT_EQ(json["blocks_before"], 16 * 12);
+    EXPECT_EQ(json["blocks_after"], 16 * 12);
+    EXPECT_EQ(json["blocks_destroyed"], 0);
+    EXPECT_EQ(json["hash"].get<std::string>().size(), 16u);
+}
+
+TEST(CollapseCli, ACutTowerComesDownTheSameWayEachTime) {
+    const files::TempFolder folder;
+    const std::string file = folder.add("t.schem", tower(5, 12).file());
+    std::string hash;
+    for (const char* threads : {"1", "2", "1"}) {
+        const Json json = collapse({file, "--seconds", "6", "--threads", threads, "--carve", "0,1,0:3,3,4",
+                                    "--remove", "4,1,0", "--blast", "4,2,2,9"});
+        EXPECT_EQ(json["blocks_before"], 16 * 12);
+        EXPECT_EQ(json["blocks_before"].get<int>(),
+                  json["blocks_after"].get<int>() + json["blocks_destroyed"].get<int>());
+        EXPECT_GT(json["fallen_blocks"], 50);
+        EXPECT_GT(json["blocks_destroyed"], 3 * 11);
+        if (hash.empty()) hash = json["hash"];
+        EXPECT_EQ(json["hash"], hash) << threads << " threads";
+    }
+}
+
+TEST(CollapseCli, EditsActInTheOrderGiven) {
+    const files::TempFolder folder;
+    const std::string file = folder.add("t.schem", files::full_schem(3, 1, 1).file());
+    // The blast at the middle takes it first; the removal then finds nothing, and says so.
+    const auto first =
+        run_talus({"collapse", file, "--seconds", "0", "--blast", "1,0,0,4", "--remove", "1,0,0"});
+    EXPECT_EQ(first.exit, 0);
+    EXPECT_NE(first.err.find("1,0,0"), std::string::npos);
+    const auto second =
+        run_talus({"collapse", file, "--seconds", "0", "--remove", "1,0,0", "--blast", "1,0,0,4"});
+    EXPECT_EQ(second.err, "");
+}
+
+TEST(CollapseCli, SavesEveryBlockThatIsLeft) {
+    const files::TempFolder folder;
+    const std::string file = folder.add("t.schem", tower(5, 12).file());
+    const std::string saved = (folder / "left.schem").string();
+    const Json json = collapse({file, "--seconds", "6", "--carve", "0,1,0:3,3,4", "--save", saved});
+    const auto model = read_model(saved, BlockCatalog::blockgame());
+    ASSERT_TRUE(model.ok()) << model.error().message;
+    EXPECT_EQ(model->grid.block_count(), json["blocks_after"].get<std::size_t>());
+    EXPECT_TRUE(model->unknown_blocks.empty());
+    // A build left alone comes back as it was.
+    collapse({file, "--seconds", "1", "--save", saved});
+    const auto same = read_model(saved, BlockCatalog::blockgame());
+    const auto before = read_model(file, BlockCatalog::blockgame());
+    ASSERT_TRUE(same.ok() && before.ok());
+    EXPECT_EQ(same->size, before->size);
+    before->grid.for_each([&](Cell cell, BlockId id) {
+        EXPECT_EQ(same->grid.type_at(cell).name, before->grid.table()[id].name);
+    });
+}
+
+TEST(CollapseCli, NothingLeftIsNoError) {
+    const files::TempFolder folder;
+    const std::string file = folder.add("t.schem", files::full_schem(2, 2, 2).file());
+    const Json json = collapse({file, "--seconds", "1", "--carve", "0,0,0:1,1,1"});
+    EXPECT_EQ(json["groups"], 0);
+    EXPECT_EQ(json["blocks_after"], 0);
+    EXPECT_EQ(json["blocks_destroyed"], 8);
+    EXPECT_EQ(json["fallen_blocks"], 0);
+}
+
+TEST(CollapseCli, BadUsageAndBadInput) {
+    const files::TempFolder folder;
+    const std::string file = folder.add("t.schem", files::full_schem(2, 2, 2).file());
+    EXPECT_EQ(run_talus({"collapse", file}).exit, 2);
+    EXPECT_EQ(run_talus({"collapse", file, "--seconds", "-1"}).exit, 2);
+    EXPECT_EQ(run_talus({"collapse", file, "--seconds", "1", "--threads", "0"}).exit, 2);
+    EXPECT_EQ(run_talus({"collapse", file, "--seconds", "1", "--blast", "1,2,3"}).exit, 2);
+    EXPECT_EQ(run_talus({"collapse", "/no/such", "--seconds", "1"}).exit, 1);
+    const auto unwritable =
+        run_talus({"collapse", file, "--seconds", "0", "--save", "/no/such/folder/x.schem"});
+    EXPECT_EQ(unwritable.exit, 1);
+    EXPECT_NE(unwritable.err.find("/no/such/folder/x.schem"), std::string::npos);
+}
+
+#endif
+
+}  // namespace
+}  // namespace talus
