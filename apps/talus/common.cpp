@@ -72,9 +72,9 @@ Edit parse_blast(const std::string& text) {
 }  // namespace
 
 void InputOptions::add_to(CLI::App& command) {
-    command.add_option("FILE", file, "A MagicaVoxel .vox or Sponge .schem file")->required();
-    command.add_option("--materials", materials,
-                       "JSON file with block properties (docs/formats/materials.md)");
+    command.add_option("FILE", file, "A MagicaVoxel .vox or Sponge .schem file")->required()->type_name("");
+    command.add_option("--materials", materials, "Block properties, in JSON (docs/formats/materials.md)")
+        ->type_name("FILE");
     command.add_flag("--json", json, "Print one JSON object");
 }
 
@@ -168,6 +168,12 @@ std::string grouped(std::uint64_t n) {
 
 std::string counted(std::uint64_t n, std::string_view one, std::string_view many) {
     return grouped(n) + " " + std::string(n == 1 ? one : many);
+}
+
+std::string blocks_text(const Grid& grid) {
+    const std::size_t blocks = grid.block_count(), solids = grid.solid_count();
+    return counted(blocks, "block", "blocks") +
+           (solids == blocks ? ", all solid" : ", " + grouped(solids) + " of them solid");
 }
 
 std::string weight_text(double kg) {

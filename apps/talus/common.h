@@ -71,6 +71,7 @@ int lowest_solid_layer(const Grid& grid);
 // For people: 1,234,567; "1 block", "2 blocks"; 775 kg, 12.4 t.
 std::string grouped(std::uint64_t n);
 std::string counted(std::uint64_t n, std::string_view one, std::string_view many);
+std::string blocks_text(const Grid& grid);  ///< "12 blocks, 10 of them solid"
 std::string weight_text(double kg);
 
 }  // namespace talus

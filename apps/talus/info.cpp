@@ -42,8 +42,7 @@ void run_info(const InputOptions& options) {
               << "  format          " << model.format << "\n"
               << "  size            " << model.size.x << " x " << model.size.y << " x " << model.size.z
               << " cells (x, y up, z)\n"
-              << "  blocks          " << grouped(model.grid.block_count()) << ", "
-              << grouped(model.grid.solid_count()) << " of them solid\n"
+              << "  content         " << blocks_text(model.grid) << "\n"
               << "  palette         " << counted(std::uint64_t(model.palette), "entry", "entries") << "\n"
               << "  mass            " << weight_text(kg) << "\n";
     if (mass) {

@@ -68,8 +68,7 @@ const char* name_of(Verdict verdict) {
 void explain(const Model& model, const Answer& answer) {
     const StructureReport& report = answer.report;
     const std::uint64_t solids = model.grid.solid_count(), falling = report.falling();
-    std::cout << "  " << counted(model.grid.block_count(), "block", "blocks") << ", " << grouped(solids)
-              << " of them solid, " << weight_text(answer.weight) << ", on "
+    std::cout << "  " << blocks_text(model.grid) << ", " << weight_text(answer.weight) << ", on "
               << counted(report.supports, "support", "supports") << "\n";
     if (report.verdict == Verdict::unsupported) {
         std::cout << "UNSUPPORTED: "

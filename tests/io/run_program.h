@@ -10,6 +10,12 @@
 #include <string>
 #include <vector>
 
+#ifdef __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TALUS_CLANG_SANITIZED 1
+#endif
+#endif
+
 namespace talus::files {
 
 /// A folder of its own for a test, removed at the end.
@@ -44,7 +50,7 @@ struct Ran {
 #ifdef TALUS_PROGRAM
 inline Ran run_talus(const std::vector<std::string>& arguments) {
     const TempFolder folder;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(TALUS_CLANG_SANITIZED)
     std::string line = "ulimit -t 300; exec";  // sanitizers reserve far more address space than they use
 #else
     std::string line = "ulimit -v 4194304; ulimit -t 30; exec";
