@@ -17,5 +17,7 @@ void add_info(CLI::App& app);
 void add_structure(CLI::App& app);
 /// talus collapse FILE: what comes down?
 void add_collapse(CLI::App& app);
+/// talus serve [FILE]...: the sandbox. Only in builds with TALUS_SERVER.
+void add_serve(CLI::App& app);
 
 }  // namespace talus

@@ -15,6 +15,9 @@ int main(int argc, char** argv) {
     talus::add_info(app);
     talus::add_structure(app);
     talus::add_collapse(app);
+#ifdef TALUS_SERVER
+    talus::add_serve(app);
+#endif
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& help) {  // --help, --version

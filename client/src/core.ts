@@ -188,7 +188,8 @@ class WasmCore implements Core {
   }
 
   private numbers(): Float64Array {
-    return new Float64Array(this.core.memory.buffer, this.core.numbers(), 32);
+    const at = this.core.numbers();
+    return new Float64Array(this.core.memory.buffer, at, 32);
   }
 
   private outBytes(size: number): Uint8Array {

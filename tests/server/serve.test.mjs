@@ -1,0 +1,221 @@
+// talus serve from outside: the page's files, the WebSocket's guards, two pages in one world, uploads, reset, a clean end.
+// Run: node --test tests/server/   (TALUS_BIN: the program, else build/release/bin/talus)
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync, mkdirSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Page, Socket } from './client.mjs';
+
+const program = process.env.TALUS_BIN ?? fileURLToPath(new URL('../../build/release/bin/talus', import.meta.url));
+assert.ok(existsSync(program), `${program} is not built`);
+const site = mkdtempSync(join(tmpdir(), 'talus-site-'));
+mkdirSync(join(site, 'assets'));
+writeFileSync(join(site, 'index.html'), '<title>page</title>');
+writeFileSync(join(site, 'assets', 'main-1.js'), '1');
+writeFileSync(join(site, 'talus.wasm'), 'x');
+
+async function serve(...args) {
+  const child = spawn(program, ['serve', '--port', '0', '--page', site, ...args]);
+  child.log = '';
+  child.stderr.on('data', (text) => (child.log += text));
+  const [line] = await once(child.stdout, 'data');
+  child.port = Number(/:(\d+)\//.exec(String(line))[1]);
+  return child;
+}
+async function end(child) {
+  child.kill('SIGTERM');
+  const [code] = child.exitCode === null ? await once(child, 'exit') : [child.exitCode];
+  return code;
+}
+const get = (port, path, { method = 'GET', headers = {} } = {}) =>
+  new Promise((resolve, reject) => {
+    const r = request({ port, host: '127.0.0.1', path, method, headers }, (response) => {
+      let body = '';
+      response.on('data', (d) => (body += d));
+      response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, body }));
+    });
+    r.on('error', reject);
+    r.end();
+  });
+
+/** A little .vox: a solid box of voxels. */
+function vox(sx, sy, sz) {
+  const int = (v) => { const b = Buffer.alloc(4); b.writeInt32LE(v); return b; };
+  const chunk = (id, content) => Buffer.concat([Buffer.from(id), int(content.length), int(0), content]);
+  const voxels = [];
+  for (let z = 0; z < sz; z++) for (let y = 0; y < sy; y++) for (let x = 0; x < sx; x++) voxels.push(Buffer.from([x, y, z, 1]));
+  const body = Buffer.concat([
+    chunk('SIZE', Buffer.concat([int(sx), int(sy), int(sz)])),
+    chunk('XYZI', Buffer.concat([int(voxels.length), ...voxels])),
+  ]);
+  return Buffer.concat([Buffer.from('VOX '), int(150), Buffer.from('MAIN'), int(0), int(body.length), body]);
+}
+
+let server;
+before(async () => (server = await serve()));
+after(async () => {
+  await end(server);
+  rmSync(site, { recursive: true });
+});
+
+test('serves the files of the page and nothing else', async () => {
+  const index = await get(server.port, '/');
+  assert.equal(index.status, 200);
+  assert.match(index.headers['content-type'], /text\/html/);
+  assert.equal(index.headers['cache-control'], 'no-cache');
+  assert.equal(index.body, '<title>page</title>');
+  assert.equal((await get(server.port, '/', { headers: { 'If-None-Match': index.headers.etag } })).status, 304);
+  assert.match((await get(server.port, '/assets/main-1.js')).headers['cache-control'], /immutable/);
+  assert.equal((await get(server.port, '/talus.wasm')).headers['content-type'], 'application/wasm');
+  const head = await get(server.port, '/', { method: 'HEAD' });
+  assert.equal(head.status, 200);
+  assert.equal(head.headers['content-length'], '19');
+  assert.equal(head.body, '');
+  assert.equal((await get(server.port, '/', { method: 'POST' })).status, 405);
+  for (const path of ['/nothing', '/../../etc/passwd', '/%2e%2e/%2e%2e/etc/passwd', '/..%2f..%2fetc/passwd', '/assets'])
+    assert.equal((await get(server.port, path)).status, 404, path);
+});
+
+test('its WebSocket takes only its own page', async () => {
+  const { port } = server;
+  const refused = [
+    { origin: 'http://evil.example' }, { origin: null }, { origin: 'null' }, { origin: `http://127.0.0.1:${port}.evil.example` },
+    { origin: `http://evil.example:${port}`, host: `evil.example:${port}` }, { origin: `http://localhost:${port}` },
+  ];
+  for (const options of refused) assert.equal((await Socket.open(port, options)).status, 403, JSON.stringify(options));
+  assert.equal((await Socket.open(port, { path: '/other' })).status, 404);
+  for (const options of [{}, { origin: `http://localhost:${port}`, host: `localhost:${port}` }]) {
+    const socket = await Socket.open(port, options);
+    assert.equal(socket.status, 101);
+    socket.close();
+  }
+});
+
+test('the town stands, and two pages see it fall alike', async () => {
+  const first = await Page.open(server.port);
+  await first.until((p) => p.messages > 20);
+  const start = first.world.stats();
+  assert.ok(start.blocks > 10000, `${start.blocks} blocks`);
+  assert.equal(start.awake, 0);
+  const meshes = first.meshes.size;
+  assert.equal(meshes, start.groups);
+  // A charge at the foot of the church's tower, and a block dug by hand.
+  const tower = first.world.pick([13.5, 60, 39.5], [0, -1, 0], 100);
+  assert.equal(tower.kind, 'group');
+  first.send(first.world.blast(13.5, 2.5, 43.5, 5));
+  first.send(first.world.dig(tower.group, ...tower.cell));
+  await first.until((p) => p.world.stats().groups > start.groups && p.world.stats().awake > 0);
+  const second = await Page.open(server.port);
+  await second.until((p) => p.world.stats().connected);
+  const at = first.world.stats().tick;
+  await first.until((p) => p.world.stats().tick > at + 60);
+  // Still pieces lie at the same bits on both.
+  await second.until((p) => p.world.stats().tick > at + 60);
+  await first.until((p) => p.world.stats().awake === 0);
+  await second.until((p) => p.world.stats().awake === 0);
+  const settled = first.world.stats().tick + 10;
+  await first.until((p) => p.world.stats().tick > settled);
+  await second.until((p) => p.world.stats().tick > settled);
+  assert.ok(first.world.stats().blocks < start.blocks);
+  assert.deepEqual([...first.meshes].sort(), [...second.meshes].sort());
+  assert.deepEqual([...first.poses].sort(), [...second.poses].sort());
+  second.close();
+
+  first.send(first.world.reset());
+  await first.until((p) => p.world.stats().blocks === start.blocks && p.world.stats().groups === start.groups);
+  await first.until((p) => p.meshes.size === meshes);
+  first.close();
+});
+
+test('an upload stands as a group of its own, or says why not', async () => {
+  const page = await Page.open(server.port);
+  await page.until((p) => p.world.stats().connected);
+  const before = page.world.stats();
+  page.send(page.world.upload('tower.vox', vox(5, 5, 12)));
+  await page.until((p) => p.notices.length === 1);
+  assert.deepEqual(page.notices.pop(), { error: false, text: 'tower.vox stands' });
+  await page.until((p) => p.world.stats().groups === before.groups + 1);
+  assert.equal(page.world.stats().blocks, before.blocks + 300);
+  assert.equal(page.world.stats().awake, 0);
+  page.send(page.world.upload('noise.bin', Buffer.from('this is no model')));
+  await page.until((p) => p.notices.length === 1);
+  assert.equal(page.notices[0].error, true);
+  assert.match(page.notices.pop().text, /noise\.bin/);
+  page.send(Buffer.alloc(20 << 20));
+  await page.until((p) => p.notices.length === 1);
+  assert.match(page.notices.pop().text, /20 MiB is too long, the limit is 16 MiB/);
+  page.send(page.world.upload('tower.vox', vox(3, 3, 3)));
+  await page.until((p) => p.notices.length === 1);
+  assert.equal(page.notices[0].error, false, 'it goes on after that');
+  page.close();
+});
+
+test('forged requests are refused and logged', async () => {
+  const page = await Page.open(server.port);
+  await page.until((p) => p.world.stats().connected);
+  const before = page.world.stats();
+  page.send(page.world.blast(13, 2, 40, 1e6));
+  page.send(page.world.blast(NaN, 2, 40, 4));
+  page.send(Buffer.from('nonsense'));
+  await page.until((p) => p.notices.length === 3);
+  assert.match(page.notices[0].text, /power/);
+  assert.ok(page.notices.every((n) => n.error));
+  assert.match(server.log, /refused/);
+  page.send(page.world.dig(4_000_000, 0, 0, 0)); // no such group: it may just have gone
+  // Far more than a person clicks.
+  for (let i = 0; i < 150; i++) page.send(page.world.dig(4_000_000, 0, 0, 0));
+  await page.until((p) => p.notices.length === 4);
+  assert.match(page.notices[3].text, /too many/);
+  const at = page.world.stats().tick;
+  await page.until((p) => p.world.stats().tick > at + 5);
+  assert.equal(page.world.stats().blocks, before.blocks);
+  page.close();
+});
+
+test('a page that does not read is not waited for', async () => {
+  const slow = await Socket.open(server.port);
+  slow.tcp.pause();
+  const page = await Page.open(server.port);
+  await page.until((p) => p.world.stats().connected);
+  const at = page.world.stats().tick;
+  await page.until((p) => p.world.stats().tick > at + 40);
+  slow.close();
+  page.close();
+});
+
+test('ends cleanly, and says what is wrong at the start', async () => {
+  const other = await serve();
+  const page = await Page.open(other.port);
+  await page.until((p) => p.world.stats().connected);
+  assert.equal(await end(other), 0);
+  const run = async (...args) => {
+    const child = spawn(program, ['serve', ...args]);
+    let text = '';
+    child.stderr.on('data', (d) => (text += d));
+    const [code] = await once(child, 'close');
+    return { code, text };
+  };
+  assert.match((await run('--port', String(server.port), '--page', site)).text, /cannot listen/);
+  const missing = await run('--port', '0', '--page', site, join(site, 'no.vox'));
+  assert.equal(missing.code, 1);
+  assert.match(missing.text, /no\.vox/);
+  assert.equal((await run('--port', '0', '--page', join(site, 'assets'))).code, 1);
+  assert.equal((await run('--port', 'x')).code, 2);
+});
+
+test('files on the command line stand in the world', async () => {
+  const file = join(site, 'box.vox');
+  writeFileSync(file, vox(4, 4, 4));
+  const other = await serve(file, file);
+  const page = await Page.open(other.port);
+  await page.until((p) => p.world.stats().connected);
+  assert.equal(page.world.stats().groups, 2);
+  assert.equal(page.world.stats().blocks, 128);
+  page.close();
+  await end(other);
+});
