@@ -237,14 +237,11 @@ void Body::sleep() {
     b.cold->force = b.cold->torque = {};
     b.cold->sleep_position = b.hot->position;
     // What it carries and what carries it now is what may change later.
-    const float h = 1.0f / 240;
     b.state->each_pair(b.index, [&](std::int32_t, Pair& p, std::int32_t) {
         if (!p.touching) return;
         p.load = 0;
-        for (std::int32_t m = p.first; m >= 0; m = b.state->pairs.manifolds[std::size_t(m)].next) {
-            const Manifold& q = b.state->pairs.manifolds[std::size_t(m)];
-            for (int k = 0; k < q.count; k++) p.load += q.points[k].impulse / h;
-        }
+        for (std::int32_t m = p.first; m >= 0; m = b.state->pairs.manifolds[std::size_t(m)].next)
+            p.load += b.state->pairs.manifolds[std::size_t(m)].total_impulse / b.state->last_dt;
     });
 }
 

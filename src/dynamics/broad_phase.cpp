@@ -92,7 +92,11 @@ void BroadPhase::update(BodyStore& bodies, PairTable& table, const std::uint16_t
         const Vec3 at = to_float(b.position - origin_);
         const Fat& f = fat_[i];
         bool out = all || stale_[i];
-        for (int k = 0; k < 3; k++) out |= at[k] + b.lo[k] < f.lo[k] || at[k] + b.hi[k] > f.hi[k];
+        for (int k = 0; k < 3; k++) {  // now, and at the end of this step
+            const float ahead = b.velocity[k] * dt;
+            out |= at[k] + b.lo[k] + (ahead < 0 ? ahead : 0) < f.lo[k] ||
+                   at[k] + b.hi[k] + (ahead > 0 ? ahead : 0) > f.hi[k];
+        }
         if (!out) continue;
         fatten(b, i, dt);
         moved_[i] = 1;

@@ -52,6 +52,16 @@ void NarrowPhase::run(BodyStore& bodies, PairTable& table, const BroadPhase& bro
     }
 }
 
+void NarrowPhase::join(std::int32_t body) {
+    for (std::int32_t i = bodies_->hot[std::size_t(body)].first_pair; i >= 0;) {
+        const Pair& p = table_->pairs[std::size_t(i)];
+        const std::int32_t index = i, other = p.a == body ? p.b : p.a;
+        i = p.next[p.a == body ? 0 : 1];
+        // Pairs with what was awake before are in already.
+        if (!bodies_->awake(other) && !bodies_->kinematic_moving(other)) update_pair(index);
+    }
+}
+
 void NarrowPhase::lose(Pair& pair) {
     if (pair.load > 0) {
         if (bodies_->hot[std::size_t(pair.a)].asleep) lost_support.push_back(pair.a);

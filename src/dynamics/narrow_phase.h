@@ -27,6 +27,9 @@ class NarrowPhase {
     void run(BodyStore& bodies, PairTable& table, const BroadPhase& broad, const WorldSolids& world,
              std::uint16_t (&layers)[16], float dt);
 
+    /// A body woke after run(): its pairs with what slept beside it join.
+    void join(std::int32_t body);
+
  private:
     void update_pair(std::int32_t i);
     void collide(Pair& pair, const Mat3& turn, Vec3 offset, float margin, float reach);

@@ -14,11 +14,6 @@ constexpr float kSupportMotion = 0.02f;   // m
 
 float height_of(const BodyHot& a, const Manifold& m, Vec3 up) { return dot(a.rotation * m.normal, up); }
 
-float impulse_of(const Manifold& m) {
-    float sum = 0;
-    for (int k = 0; k < m.count; k++) sum += m.points[k].impulse;
-    return sum;
-}
 }  // namespace
 
 void Sleep::update(BodyStore& bodies, PairTable& table, const Step& step, std::vector<std::int32_t>& wake) {
@@ -26,6 +21,38 @@ void Sleep::update(BodyStore& bodies, PairTable& table, const Step& step, std::v
     count_quiet(bodies, step);
     find_wakers(bodies, table, step, wake);
     if (steps_ % kSleepEvery == 0) find_sleepers(bodies, table, step);
+}
+
+void Sleep::find_hit(const BodyStore& bodies, const PairTable& table, const std::vector<std::int32_t>& active,
+                     float dt, std::vector<std::int32_t>& wake) const {
+    for (const std::int32_t index : active) {
+        const Pair& p = table.pairs[std::size_t(index)];
+        if (p.b == 0) continue;
+        const BodyHot &a = bodies.hot[std::size_t(p.a)], &b = bodies.hot[std::size_t(p.b)];
+        if (a.asleep == b.asleep) continue;
+        const std::int32_t sleeper = a.asleep ? p.a : p.b, other = a.asleep ? p.b : p.a;
+        const BodyHot& o = bodies.hot[std::size_t(other)];
+        if (!o.dynamic) {  // kinematic, and moving: else the pair would not be active
+            wake.push_back(sleeper);
+            continue;
+        }
+        const float mass_o = bodies.cold[std::size_t(other)].mass,
+                    mass_s = bodies.cold[std::size_t(sleeper)].mass;
+        for (std::int32_t m = p.first; m >= 0; m = table.manifolds[std::size_t(m)].next) {
+            const Manifold& q = table.manifolds[std::size_t(m)];
+            const Vec3 towards = a.rotation * q.normal * (a.asleep ? -1.0f : 1.0f);
+            float fastest = 0;
+            for (int k = 0; k < q.count; k++) {
+                const Vec3 arm = o.rotation * (a.asleep ? q.points[k].on_b : q.points[k].on_a);
+                const float speed = dot(o.velocity + cross(o.spin, arm), towards);
+                if (q.points[k].separation < speed * dt && speed > fastest) fastest = speed;
+            }
+            if (fastest > kSlowest && fastest * mass_o > kHitSpeed * mass_s) {
+                wake.push_back(sleeper);
+                break;
+            }
+        }
+    }
 }
 
 void Sleep::count_quiet(BodyStore& bodies, const Step& step) {
@@ -57,21 +84,17 @@ void Sleep::find_wakers(BodyStore& bodies, PairTable& table, const Step& step,
         const BodyHot &a = bodies.hot[std::size_t(p.a)], &b = bodies.hot[std::size_t(p.b)];
         if (a.asleep == b.asleep) continue;
         const std::int32_t sleeper = a.asleep ? p.a : p.b, other = a.asleep ? p.b : p.a;
-        const BodyHot &s = bodies.hot[std::size_t(sleeper)], &o = bodies.hot[std::size_t(other)];
-        if (!o.dynamic) {  // kinematic, and moving: else the pair would not be active
-            wake.push_back(sleeper);
-            continue;
-        }
+        const BodyHot& o = bodies.hot[std::size_t(other)];
         const BodyCold &sc = bodies.cold[std::size_t(sleeper)], &oc = bodies.cold[std::size_t(other)];
         float force = 0;
         bool may_carry = false;  // the other is not clearly above the sleeper
         for (std::int32_t m = p.first; m >= 0; m = table.manifolds[std::size_t(m)].next) {
             const Manifold& q = table.manifolds[std::size_t(m)];
-            force += impulse_of(q);
+            force += q.total_impulse;
             const float y = height_of(a, q, step.up);
             if ((sleeper == p.b ? y : -y) > -kSupports) may_carry = true;
         }
-        force /= step.h;
+        force /= step.dt;
         if (added_load_[std::size_t(sleeper)] == 0 && carried_load_[std::size_t(sleeper)] == 0)
             loaded_bodies_.push_back(sleeper);
         added_load_[std::size_t(sleeper)] += force > p.load ? force - p.load : 0;
@@ -84,7 +107,6 @@ void Sleep::find_wakers(BodyStore& bodies, PairTable& table, const Step& step,
             const Vec3 d = to_float(o.position - oc.sleep_position);
             if (dot(d, d) > kSupportMotion * kSupportMotion) wake.push_back(sleeper);
         }
-        (void)s;
     }
     for (const std::int32_t i : loaded_bodies_) {
         const auto k = std::size_t(i);
@@ -148,8 +170,8 @@ void Sleep::find_sleepers(BodyStore& bodies, PairTable& table, const Step& step)
         if (candidate_[std::size_t(p.a)] != kQuiet && candidate_[std::size_t(p.b)] != kQuiet) continue;
         p.load = 0;
         for (std::int32_t m = p.first; m >= 0; m = table.manifolds[std::size_t(m)].next)
-            p.load += impulse_of(table.manifolds[std::size_t(m)]);
-        p.load /= step.h;
+            p.load += table.manifolds[std::size_t(m)].total_impulse;
+        p.load /= step.dt;
         for (const std::int32_t body : {p.a, p.b})
             if (bodies.awake(body))
                 bodies.cold[std::size_t(body)].sleep_position = bodies.hot[std::size_t(body)].position;

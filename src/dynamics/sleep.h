@@ -21,7 +21,7 @@ namespace talus {
 class Sleep {
  public:
     struct Step {
-        float dt = 0, h = 0;  ///< of an internal step, of a sub step
+        float dt = 0;  ///< of an internal step
         Vec3 up;
         float gravity = 0;
         const std::vector<std::int32_t>* awake = nullptr;    ///< bodies that moved
@@ -29,6 +29,9 @@ class Sleep {
         const std::vector<Vec3>* velocity_before = nullptr;  ///< by body
     };
 
+    /// Sleepers that something is about to hit in this step.
+    void find_hit(const BodyStore& bodies, const PairTable& table, const std::vector<std::int32_t>& active,
+                  float dt, std::vector<std::int32_t>& wake) const;
     /// Adds bodies to wake to `wake`; puts bodies to sleep.
     void update(BodyStore& bodies, PairTable& table, const Step& step, std::vector<std::int32_t>& wake);
 

@@ -12,7 +12,8 @@ constexpr float kBounceSpeed = 1.5f;    // slower contacts do not bounce
 constexpr float kScalingSpeed = 0.25f;  // faster contacts are not scaled: momentum stays exact in hits
 constexpr int kInnerSweeps = 3;         // over the points of one manifold
 constexpr int kColours = 64;
-constexpr int kMovingColours = 44;  // the rest is for manifolds with one side that does not move
+constexpr int kMovingColours = 44;       // the rest is for manifolds with one side that does not move
+constexpr float kLeastInverse = 1e-11f;  // 1/kg: what is heavier does not move
 constexpr float kPi = 3.14159265f;
 
 struct Vec8 {
@@ -50,10 +51,9 @@ TALUS_INLINE void scatter(std::vector<SolverVelocity>& to, const std::int32_t (&
     for (int k = 0; k < 8; k++) simd::store(&to[std::size_t(bodies[k])].linear.x, r[k]);
 }
 
-/// Inverse of a positive effective mass, zero where there is none.
+/// Inverse of an effective mass, zero where nothing moves.
 TALUS_INLINE Float8 inverse_or_zero(Float8 k) {
-    const Float8 zero = simd::splat(0);
-    return keep(k > zero, simd::splat(1) / k);
+    return keep(k > simd::splat(kLeastInverse), simd::splat(1) / k);
 }
 
 /// How a soft contact behaves in one sub step.

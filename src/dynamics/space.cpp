@@ -7,9 +7,9 @@ namespace {
 constexpr float kLongestStep = 1.0f / 60;      // collide at least this often
 constexpr float kLongestSubStep = 1.0f / 240;  // solve at least this often
 constexpr float kMostSpeed = 1000;             // m/s
-constexpr float kMostTurn = 0.8f;              // radians a step: faster spin is cut
+constexpr float kMostSpin = 48;                // rad/s
 constexpr double kFarthest = 1e9;              // metres from the origin: beyond is quarantined
-constexpr float kKinematicFrame = 1e-6f;       // spin rows of what contacts cannot turn
+constexpr float kKinematicFrame = 1e-8f;       // spin rows of what contacts cannot turn
 constexpr float kCalmSpeed = 0.5f;             // m/s: bodies at rest on faces that sway slower are calmed
 constexpr float kCalm = 6;                     // 1/s: how fast their swaying dies out
 
@@ -77,9 +77,11 @@ void Space::State::internal_step(float dt, int sub_steps) {
     up = gravity > 0 ? -settings.gravity / gravity : Vec3{};
     solve.up = up;
 
+    last_dt = dt;
     quarantine_bad_input();
     broad.update(bodies, pairs, layers, dt);
     narrow.run(bodies, pairs, broad, world, layers, dt);
+    wake_hit(dt);
     load_solver(solve.h);
     solver.build(pairs, narrow.active, solve);
     solver.solve(solve);
@@ -91,8 +93,8 @@ void Space::State::internal_step(float dt, int sub_steps) {
     to_wake = narrow.lost_support;
     narrow.lost_support.clear();
     if (settings.allow_sleep)
-        sleep.update(bodies, pairs,
-                     {dt, solve.h, solve.up, gravity, &awake, &narrow.active, &velocity_before}, to_wake);
+        sleep.update(bodies, pairs, {dt, solve.up, gravity, &awake, &narrow.active, &velocity_before},
+                     to_wake);
     for (const std::int32_t i : to_wake) wake(i);
 }
 
@@ -113,6 +115,10 @@ void Space::State::quarantine_bad_input() {
             const float big = std::fabs(h.velocity.x) + std::fabs(h.velocity.y) + std::fabs(h.velocity.z);
             h.velocity = normalized(h.velocity / big) * kMostSpeed;
         }
+        if (!(dot(h.spin, h.spin) <= kMostSpin * kMostSpin)) {
+            const float big = std::fabs(h.spin.x) + std::fabs(h.spin.y) + std::fabs(h.spin.z);
+            h.spin = normalized(h.spin / big) * kMostSpin;
+        }
     }
 }
 
@@ -131,6 +137,17 @@ void Space::State::quarantine(std::int32_t i) {
     wake_neighbours(i);
     if (settings.log)
         settings.log->log(LogLevel::warning, "a body with a state that is not finite was frozen");
+}
+
+/// Sleepers that are hit wake before the solver runs: a hit on something fixed would lose its momentum.
+void Space::State::wake_hit(float dt) {
+    to_wake.clear();
+    sleep.find_hit(bodies, pairs, narrow.active, dt, to_wake);
+    for (const std::int32_t i : to_wake) {
+        if (!bodies.hot[std::size_t(i)].asleep) continue;
+        wake(i);
+        narrow.join(i);
+    }
 }
 
 /// A body's frame and velocity for the solver; what does not move gets no spin rows.
@@ -221,7 +238,7 @@ void Space::State::turn_body(std::int32_t i, float dt) {
         for (int k = 0; k < 3; k++) l[k] *= c.root_inverse[k] * c.root_inverse[k];
         return a * l;
     };
-    const int parts = 1 + int(angle / 0.05f);
+    const int parts = angle < 3 ? 1 + int(angle / 0.05f) : 60;
     const float h_part = dt / float(parts);
     for (int part = 0; part < parts; part++) {
         const Quat q = c.rotation;
@@ -303,7 +320,8 @@ void Space::State::move_bodies(float dt) {
         if (!h.dynamic) {  // kinematic
             h.position += to_double(h.velocity * dt);
             const Vec3 turn = h.spin * dt;
-            const int parts = 1 + int(length(turn));
+            const float angle = length(turn);
+            const int parts = angle < 60 ? 1 + int(angle) : 60;
             for (int k = 0; k < parts; k++)
                 c.rotation = normalized(turn_by(turn * (1 / float(parts))) * c.rotation);
             bodies.refresh_pose(i);
@@ -332,7 +350,7 @@ void Space::State::move_bodies(float dt) {
         const Mat3 now = spin_frame(h, c);
         h.spin = mul_transposed(now, now * mul_transposed(f.to_spin, weighted));
         const float spin2 = dot(h.spin, h.spin);
-        if (spin2 * dt * dt > kMostTurn * kMostTurn) h.spin *= kMostTurn / (dt * std::sqrt(spin2));
+        if (spin2 > kMostSpin * kMostSpin) h.spin *= kMostSpin / std::sqrt(spin2);
         if (touched[std::size_t(i)] == kOnFaces) calm(h, dt);
         const float far = length(travel) + std::sqrt(spin2) * dt * h.radius;
         if (Sweep::needed(h, far)) fast.push_back(std::int32_t(departures.size()));

@@ -44,6 +44,7 @@ struct Space::State {
     std::vector<Vec3> velocity_before;
     enum Touch : char { kUntouched, kTouched, kOnFaces, kSliding };  ///< see find_calm()
     std::vector<char> touched;                                       ///< by body
+    float last_dt = 1.0f / 60;                                       ///< of the last internal step
     Vec3 up;                                                         ///< against gravity; zero without
     std::vector<Departure> departures;
     std::vector<std::int32_t> fast;
@@ -52,6 +53,7 @@ struct Space::State {
     void internal_step(float dt, int sub_steps);
     void quarantine_bad_input();
     void quarantine(std::int32_t body);
+    void wake_hit(float dt);
     void load_solver(float h);
     void load_frame(std::int32_t body);
     void find_calm();

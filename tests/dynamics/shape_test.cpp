@@ -1,0 +1,149 @@
+// Shapes: merging, padding, mass, inertia, which places are solid.
+#include "dynamics/shape.h"
+
+#include "dynamics/body_store.h"
+#include "rigs.h"
+
+namespace talus {
+namespace {
+
+TEST(Shape, EmptyShapesAreEmpty) {
+    EXPECT_TRUE(BodyShape().is_empty());
+    EXPECT_TRUE(BodyShape(std::span<const ShapeBox>{}).is_empty());
+    BlockTable table;
+    EXPECT_TRUE(BodyShape::from_grid(Grid(table), 1).is_empty());
+    Rig rig;
+    Body b = rig.space.add_body(BodyShape(), {});
+    rig.run(0.2f);
+    EXPECT_TRUE(b.exists());
+    EXPECT_EQ(b.mass(), 0);
+}
+
+TEST(Shape, BoxesThatShareAFaceMerge) {
+    std::vector<ShapeBox> boxes;
+    for (int z = 0; z < 3; z++)
+        for (int y = 0; y < 2; y++)
+            for (int x = 0; x < 4; x++)
+                boxes.push_back(
+                    {.box = {{float(x), float(y), float(z)}, {float(x + 1), float(y + 1), float(z + 1)}}});
+    const BodyShape all(boxes);
+    ASSERT_EQ(all.box_count(), 1u);
+    EXPECT_EQ(all.boxes()[0].box, (Box{{0, 0, 0}, {4, 2, 3}}));
+    EXPECT_NEAR(all.volume(), 24, 1e-9);
+    boxes[5].density = 500;  // another kind does not merge
+    EXPECT_GT(BodyShape(boxes).box_count(), 1u);
+    EXPECT_NEAR(BodyShape(boxes).mass(1000), 23500, 1e-6);
+}
+
+TEST(Shape, ThinBoxesArePadded) {
+    const BodyShape plate = BodyShape::box({0.5f, 0.01f, 0.5f});
+    const Box b = plate.boxes()[0].box;
+    EXPECT_NEAR(b.max.y - b.min.y, 0.06f, 1e-6f);
+    EXPECT_NEAR(b.max.y, -b.min.y, 1e-6f);
+}
+
+TEST(Shape, MassAndInertiaOfABox) {
+    Rig rig;
+    Body b = rig.box({}, {0.5f, 1, 1.5f});
+    EXPECT_NEAR(b.mass(), 6000, 1e-2f);
+    const SymMat3 i = b.inertia();
+    EXPECT_NEAR(i.xx, 6000.0f / 12 * (4 + 9), 0.1f);
+    EXPECT_NEAR(i.yy, 6000.0f / 12 * (1 + 9), 0.1f);
+    EXPECT_NEAR(i.zz, 6000.0f / 12 * (1 + 4), 0.1f);
+    EXPECT_NEAR(i.xy, 0, 1e-3f);
+}
+
+TEST(Shape, GridsAndBoxesAgree) {
+    BlockTable table;
+    Material m;
+    m.density = 1200;
+    const BlockId id = table.add(m);
+    Grid grid(table);
+    std::vector<ShapeBox> boxes;
+    for (int i = 0; i < 40; i++) {
+        const Cell c{i * 7 % 5 + 100, i * 3 % 4 - 50, i * 11 % 6};
+        if (grid.has(c)) continue;
+        grid.set(c, id);
+        boxes.push_back({.box = {{float(c.x), float(c.y), float(c.z)},
+                                 {float(c.x + 1), float(c.y + 1), float(c.z + 1)}}});
+    }
+    Rig rig;
+    BodySettings s;
+    s.density = 1200;
+    Body a = rig.space.add_body(BodyShape::from_grid(grid, 1), s);
+    Body b = rig.space.add_body(BodyShape(boxes), s);
+    EXPECT_NEAR(a.mass(), b.mass(), 1e-2f);
+    EXPECT_NEAR(length(a.local_center_of_mass() - b.local_center_of_mass()), 0, 1e-4f);
+    const SymMat3 p = a.inertia(), q = b.inertia();
+    for (const float d : {p.xx - q.xx, p.yy - q.yy, p.zz - q.zz, p.xy - q.xy, p.yz - q.yz, p.zx - q.zx})
+        EXPECT_NEAR(d, 0, 1e-3f * p.xx);
+    // Every place is solid or not in both.
+    const BodyShape::Data &da = *a.shape().data(), &db = *b.shape().data();
+    for (int y = -52; y < -44; y++)
+        for (int z = -1; z < 8; z++)
+            for (int x = 98; x < 108; x++) {
+                const DVec3 at{x + 0.5, y + 0.5, z + 0.5};
+                EXPECT_EQ(da.solid_at(to_float(at - da.reference)), grid.has({x, y, z}));
+                EXPECT_EQ(db.solid_at(to_float(at - db.reference)), grid.has({x, y, z}));
+            }
+}
+
+TEST(Shape, PartialBlocksKeepTheirBoxes) {
+    BlockTable table;
+    Material m;
+    m.density = 1000;
+    BlockType slab{"slab", m, BlockShape()};
+    const Box lower{{0, 0, 0}, {1, 0.5f, 1}};
+    slab.shape = BlockShape(std::span<const Box>(&lower, 1));
+    const BlockId half = table.add(slab), full = table.add(m);
+    BlockType torch{"torch", m, BlockShape()};
+    torch.material.solid = false;
+    const BlockId weightless = table.add(torch);
+    Grid grid(table);
+    grid.set({0, 0, 0}, full);
+    for (int x = 1; x < 5; x++) grid.set({x, 0, 0}, half);
+    grid.set({0, 1, 0}, weightless);
+    const BodyShape shape = BodyShape::from_grid(grid, 1);
+    EXPECT_EQ(shape.box_count(), 2u) << "a cube and one merged row of slabs";
+    EXPECT_NEAR(shape.mass(0), 4000, 1e-6) << "every block weighs, solid or not";
+    const auto& d = *shape.data();
+    auto solid = [&](double x, double y, double z) {
+        return d.solid_at(to_float(DVec3{x, y, z} - d.reference));
+    };
+    EXPECT_TRUE(solid(2.5, 0.25, 0.5));
+    EXPECT_FALSE(solid(2.5, 0.75, 0.5));
+    EXPECT_TRUE(solid(0.5, 0.75, 0.5));
+    EXPECT_FALSE(solid(0.5, 1.5, 0.5));
+}
+
+TEST(Shape, MeanFriction) {
+    BlockTable table;
+    Grid grid(table);
+    grid.set({0, 0, 0}, table.add(*find_real_material("ice")));
+    grid.set({1, 0, 0}, table.add(*find_real_material("stone")));
+    EXPECT_NEAR(BodyShape::from_grid(grid, 1).mean_friction(0.9f), 0.325f, 1e-6f);
+    EXPECT_EQ(BodyShape::unit_cube().mean_friction(0.9f), 0.9f);
+}
+
+TEST(Shape, PrincipalFrameDiagonalises) {
+    for (int seed = 1; seed < 50; seed++) {
+        MassSums sums;
+        for (int i = 0; i < 6; i++) {
+            const double x = seed * 7 % (3 + i), y = seed * 5 % (4 + i), z = seed * 3 % (2 + i);
+            sums += sums_of_box({x, y, z}, {x + 1 + i * 0.3, y + 1, z + 0.5}).scaled(100 + i);
+        }
+        const Inertia inertia = inertia_about_center(sums);
+        const PrincipalFrame frame = principal_frame(inertia);
+        const SymMat3 m{float(inertia.v[0]), float(inertia.v[1]), float(inertia.v[2]),
+                        float(inertia.v[3]), float(inertia.v[4]), float(inertia.v[5])};
+        const float scale = m.xx + m.yy + m.zz;
+        for (int k = 0; k < 3; k++) {
+            const Vec3 axis = frame.axes.column(k);
+            EXPECT_LT(length(m * axis - axis * frame.moments[k]), 1e-5f * scale);
+        }
+        EXPECT_NEAR(dot(cross(frame.axes.column(0), frame.axes.column(1)), frame.axes.column(2)), 1, 1e-5f);
+    }
+}
+
+}  // namespace
+}  // namespace talus
