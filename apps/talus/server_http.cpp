@@ -356,8 +356,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
 }  // namespace
 
 struct HttpServer::State {
+    Hub hub;  // before io: sessions that end with io still count themselves out
     asio::io_context io{1};
-    Hub hub;  // outlived by nothing that refers to it: sessions end with io
     tcp::acceptor acceptor{io};
     asio::signal_set signals{io};
 

@@ -86,6 +86,7 @@ TEST(LevelEncoder, TwoPagesSeeOneWorldWheneverTheyCame) {
     s.first_meshes = mesh_sizes(s.first, {});
     s.run(5);
     s.level.blast({1.5, 1.5, 1.5}, 4);
+    s.level.carve({{-1, 6, -1}, {5, 7, 5}});
     s.level.remove_block(id, {3, 13, 3});
     s.level.set_terrain({5, 0, 20}, kAir);
     s.run(25);

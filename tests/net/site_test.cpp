@@ -44,7 +44,6 @@ TEST_F(Site, NeverLeavesItsFolder) {
                                "//../secret.txt",
                                "secret.txt",
                                "",
-                               "/\0/index.html",
                                "/%00",
                                "/index.html%00.js",
                                "/%",

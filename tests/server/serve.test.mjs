@@ -162,14 +162,14 @@ test('forged requests are refused and logged', async () => {
   page.send(page.world.blast(13, 2, 40, 1e6));
   page.send(page.world.blast(NaN, 2, 40, 4));
   page.send(Buffer.from('nonsense'));
-  await page.until((p) => p.notices.length === 3);
+  await page.until((p) => p.notices.length >= 3);
   assert.match(page.notices[0].text, /power/);
   assert.ok(page.notices.every((n) => n.error));
-  assert.match(server.log, /refused/);
+  await page.until(() => /refused/.test(server.log));
   page.send(page.world.dig(4_000_000, 0, 0, 0)); // no such group: it may just have gone
   // Far more than a person clicks.
   for (let i = 0; i < 150; i++) page.send(page.world.dig(4_000_000, 0, 0, 0));
-  await page.until((p) => p.notices.length === 4);
+  await page.until((p) => p.notices.length >= 4);
   assert.match(page.notices[3].text, /too many/);
   const at = page.world.stats().tick;
   await page.until((p) => p.world.stats().tick > at + 5);
