@@ -15,7 +15,7 @@
 // only when their bits changed: quantising would save a third, and spoil pieces whose frame lies far from
 // their blocks. Blocks travel as runs of equal ids along a brick, without a palette: the ids are short
 // already. Determinism: the same level gives the same bytes. Tests: tests/net/protocol_test.cpp,
-// fuzz/protocol_fuzz.cpp
+// fuzz/fuzz_protocol.cpp
 #pragma once
 
 #include "talus/grid.h"

@@ -1,5 +1,6 @@
 #include "net/decode.h"
 
+#include "net/aligned.h"
 #include "protocol_generated.h"
 
 #include <cmath>
@@ -39,8 +40,10 @@ class Reader {
  public:
     explicit Reader(DecodeState& state) : state_(state) {}
 
-    Result<ServerMessage> read(std::span<const std::uint8_t> bytes) {
-        if (bytes.size() > kMaxServerMessage) return malformed("too long", ErrorCode::too_large);
+    Result<ServerMessage> read(std::span<const std::uint8_t> given) {
+        if (given.size() > kMaxServerMessage) return malformed("too long", ErrorCode::too_large);
+        const AlignedBytes aligned(given);
+        const std::span<const std::uint8_t> bytes = aligned.bytes();
         // The smallest table takes over 8 bytes, so this bound only stops tables that share bytes.
         const auto max_tables = flatbuffers::uoffset_t(64 + bytes.size() / 8);
         flatbuffers::Verifier verifier(bytes.data(), bytes.size(), 16, max_tables);

@@ -1,6 +1,5 @@
 #include "talus/level_encoder.h"
 
-#include <algorithm>
 #include <bit>
 
 namespace talus {
@@ -31,13 +30,10 @@ FrameStats stats_of(const Level& level, float tick_ms) {
 
 /// Last edit of each cell, in the order of cells.
 void keep_last(FrameEdits& edits) {
-    std::vector<BlockEdit>& list = edits.edits;
-    std::stable_sort(list.begin(), list.end(),
-                     [](const BlockEdit& a, const BlockEdit& b) { return a.cell < b.cell; });
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < list.size(); i++)
-        if (i + 1 == list.size() || !(list[i + 1].cell == list[i].cell)) list[kept++] = list[i];
-    list.resize(kept);
+    std::map<Cell, BlockId> last;
+    for (const BlockEdit& e : edits.edits) last[e.cell] = e.block;
+    edits.edits.clear();
+    for (const auto& [cell, block] : last) edits.edits.push_back({cell, block});
 }
 
 /// Every blast, and of the rest as many as fit, spread evenly.

@@ -1,5 +1,6 @@
 #include "talus/protocol.h"
 
+#include "net/aligned.h"
 #include "protocol_generated.h"
 
 #include <cmath>
@@ -149,10 +150,12 @@ std::vector<std::uint8_t> encode_request(const ClientRequest& request) {
     return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 
-Result<ClientRequest> decode_request(std::span<const std::uint8_t> bytes) {
-    if (bytes.size() > kMaxClientMessage)
+Result<ClientRequest> decode_request(std::span<const std::uint8_t> given) {
+    if (given.size() > kMaxClientMessage)
         return Error{ErrorCode::too_large,
                      "message of the page: over " + std::to_string(kMaxClientMessage) + " bytes"};
+    const AlignedBytes aligned(given);
+    const std::span<const std::uint8_t> bytes = aligned.bytes();
     flatbuffers::Verifier verifier(bytes.data(), bytes.size(), 16, 64);
     if (!verifier.VerifyBuffer<wire::ClientMessage>(nullptr)) return refuse("malformed");
     const auto* message = flatbuffers::GetRoot<wire::ClientMessage>(bytes.data());
