@@ -1,7 +1,8 @@
-// jobs.h - how a host lends threads and listens to the log.
+// jobs.h - how a host lends threads, listens to the log and measures time.
 //
 // Layer: base. The library makes no threads, reads no clock and writes nowhere: a host gives it
-// a JobSystem (null = everything runs on the calling thread) and a LogSink (null = silent).
+// a JobSystem (null = everything runs on the calling thread) and a LogSink (null = silent) and a
+// ProfileSink (null = nothing is measured).
 // Determinism: work is cut into chunks whose borders never depend on the number of threads, and
 // every result is applied in chunk order, so one thread and many give the same bits.
 #pragma once
@@ -36,6 +37,16 @@ class LogSink {
  public:
     virtual ~LogSink() = default;
     virtual void log(LogLevel level, std::string_view message) = 0;
+};
+
+/// Told when a named piece of work begins and ends, properly nested, on the calling thread: a host puts its
+/// clock here.
+class ProfileSink {
+ public:
+    virtual ~ProfileSink() = default;
+    /// `zone` lives forever.
+    virtual void enter(const char* zone) = 0;
+    virtual void leave() = 0;
 };
 
 }  // namespace talus

@@ -45,6 +45,7 @@ struct LevelSettings {
     float impact_speed = 7;                ///< m/s above which a hit wears blocks
     JobSystem* jobs = nullptr;
     LogSink* log = nullptr;
+    ProfileSink* profile = nullptr;  ///< told of each step of a tick
 };
 
 struct GroupSettings {

@@ -218,8 +218,8 @@ std::size_t explode(LevelState& level, DVec3 center, float given_power) {
             else
                 change_terrain(level, cell, kAir, Cause::blast);
         }
-        if (target.group && !broken.empty() && break_up_without_solids(level, *target.group) &&
-            split_loose_parts(level, *target.group, Cause::blast))
+        if (target.group && !broken.empty() && keep_solids(level, *target.group) &&
+            split_loose_parts(level, *target.group))
             update_body(level, *target.group);
     }
     push_bodies(level, center, power, reach, directions);

@@ -12,38 +12,46 @@ constexpr double kFallCells = 64;     // below the world's floor
 
 }  // namespace
 
-bool discard_below_world(LevelState& level, Group& group) {
+bool stay_in_world(LevelState& level, Group& group) {
     const double lowest = level.settings.floor - kFallCells * double(level.settings.cell_size);
-    if (!(group.body.center_of_mass().y < lowest)) return false;
+    if (!(group.body.center_of_mass().y < lowest)) return true;
     level.destroyed += group.grid.block_count();
     level.fallen_out += group.grid.block_count();
     destroy_group(level, group);
+    return false;
+}
+
+bool update_body(LevelState& level, Group& group) {
+    if (group.shape_dirty) group.body.set_shape(BodyShape::from_grid(group.grid, level.settings.cell_size));
+    group.shape_dirty = false;
     return true;
 }
 
-void update_body(LevelState& level, Group& group) {
-    if (!group.shape_dirty) return;
-    group.shape_dirty = false;
-    group.body.set_shape(BodyShape::from_grid(group.grid, level.settings.cell_size));
-}
-
-void restore_friction(LevelState& level, Group& group) {
-    if (group.slippery_until == 0 || level.tick < group.slippery_until) return;
+bool restore_friction(LevelState& level, Group& group) {
+    if (group.slippery_until == 0 || level.tick < group.slippery_until) return true;
     group.slippery_until = 0;
     group.body.set_friction(BodySettings{}.friction);
+    return true;
 }
 
-void creep_to_sleep(LevelState& level, Group& group) {
-    if (group.body.is_asleep() || level.tick < group.created_tick + kCreepAge) {
-        group.creeping_ticks = 0;
-        return;
-    }
-    const bool creeps = length(group.body.velocity()) < kCreepSpeed && length(group.body.spin()) < kCreepSpin;
+bool creep_to_sleep(LevelState& level, Group& group) {
+    const bool may = !group.body.is_asleep() && level.tick >= group.created_tick + kCreepAge;
+    const bool creeps =
+        may && length(group.body.velocity()) < kCreepSpeed && length(group.body.spin()) < kCreepSpin;
     group.creeping_ticks = creeps ? group.creeping_ticks + 1 : 0;
     if (group.creeping_ticks >= kCreepTicks) {
         group.body.sleep();
         group.creeping_ticks = 0;
     }
+    return true;
+}
+
+bool notice_sleep(LevelState&, Group& group) {
+    const bool asleep = group.body.is_asleep();
+    if (asleep && !group.was_asleep && group.bears_load) group.check_wanted = true;
+    group.was_asleep = asleep;
+    group.asleep_ticks = asleep ? group.asleep_ticks + 1 : 0;
+    return true;
 }
 
 }  // namespace talus

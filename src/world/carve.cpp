@@ -52,7 +52,7 @@ std::size_t carve_where(LevelState& level, const DBox& bounds, const std::functi
             take_block(level, group, cell, Cause::carve);
             removed++;
         }
-        if (group.grid.solid_count() == 0) break_up_without_solids(level, group);
+        keep_solids(level, group);
     }
     return removed;
 }

@@ -86,10 +86,11 @@ void wear_by_impacts(LevelState& level) {
     }
 }
 
-void remove_broken_blocks(LevelState& level, Group& group) {
+bool remove_broken_blocks(LevelState& level, Group& group) {
     for (Cell cell : group.breaking)
         if (group.grid.has(cell)) take_block(level, group, cell, Cause::impact);
     group.breaking.clear();
+    return keep_solids(level, group);
 }
 
 bool crumble_debris(LevelState& level, Group& group) {

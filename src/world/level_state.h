@@ -59,33 +59,36 @@ BlockId change_terrain(LevelState& level, Cell cell, BlockId block, Cause cause)
 DVec3 block_center(const LevelState& level, const Group& group, Cell cell);
 bool add_wear(const LevelState& level, Group& group, Cell cell, float amount);
 
-// --- split.cpp
-/// Moves `parts` of a group into groups of their own, with the velocity of their place.
-void split_off(LevelState& level, Group& group, std::vector<std::vector<Cell>>& parts, Cause cause);
-/// Looks for parts that lost their hold since the last look and splits them off. False when the group is
-/// gone.
-bool split_loose_parts(LevelState& level, Group& group, Cause cause);
-/// No solid left: the group breaks up. False when the group is gone.
-bool break_up_without_solids(LevelState& level, Group& group);
+// --- The steps of a group's tick. Each returns false when the group is gone.
+// split.cpp
+/// Moves `parts` of a group into groups of their own, with the velocity of their place. `by_force`: what
+/// comes off is slippery for a while, and debris when small.
+void split_off(LevelState& level, Group& group, std::vector<std::vector<Cell>>& parts, bool by_force);
+/// Looks for parts that lost their hold since the last look and splits them off.
+bool split_loose_parts(LevelState& level, Group& group);
+/// No solid left: the group breaks up.
+bool keep_solids(LevelState& level, Group& group);
 
-// --- body.cpp
-/// Makes the body, or gives it the shape and mass of the blocks as they are now.
-void update_body(LevelState& level, Group& group);
-bool discard_below_world(LevelState& level, Group& group);
-void restore_friction(LevelState& level, Group& group);
+// body.cpp
+bool stay_in_world(LevelState& level, Group& group);
+/// Gives the body the shape and mass of the blocks as they are now.
+bool update_body(LevelState& level, Group& group);
+bool restore_friction(LevelState& level, Group& group);
 /// Puts to sleep what has only crept for a while.
-void creep_to_sleep(LevelState& level, Group& group);
+bool creep_to_sleep(LevelState& level, Group& group);
+/// Counts the time asleep; falling asleep asks for a structural check.
+bool notice_sleep(LevelState& level, Group& group);
 
-// --- structure_check.cpp
-void ask_after_falling_asleep(LevelState& level, Group& group);
-/// Applies an answer that is due, then starts a check that was asked for. False when the group is gone.
+// structure_check.cpp
+/// Applies an answer that is due, then starts a check that was asked for.
 bool structural_check(LevelState& level, Group& group);
 
-// --- impact.cpp
-void wear_by_impacts(LevelState& level);
-void remove_broken_blocks(LevelState& level, Group& group);
-/// Small pieces asleep for long crumble away. False when the group is gone.
+// impact.cpp
+bool remove_broken_blocks(LevelState& level, Group& group);
+/// Small pieces asleep for long crumble away.
 bool crumble_debris(LevelState& level, Group& group);
+/// All contacts of the last step at once: a hit wears both sides.
+void wear_by_impacts(LevelState& level);
 
 // --- blast.cpp, carve.cpp
 std::size_t explode(LevelState& level, DVec3 center, float power);

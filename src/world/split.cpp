@@ -11,8 +11,7 @@ constexpr float kSlipperyFriction = 0.05f;
 
 }  // namespace
 
-void split_off(LevelState& level, Group& group, std::vector<std::vector<Cell>>& parts, Cause cause) {
-    const bool by_force = cause == Cause::blast || cause == Cause::impact || cause == Cause::collapse;
+void split_off(LevelState& level, Group& group, std::vector<std::vector<Cell>>& parts, bool by_force) {
     const Pose pose = group.body.pose();
     for (const auto& cells : parts) {
         Grid grid(level.table);
@@ -22,7 +21,7 @@ void split_off(LevelState& level, Group& group, std::vector<std::vector<Cell>>& 
         for (Cell c : cells) {
             const auto it = group.wear.find(c);
             if (it != group.wear.end()) wear.insert(*it);
-            take_block(level, group, c, cause, false);
+            take_block(level, group, c, Cause::script, false);
         }
         const MassMoments moments = sum_moments(grid, level.settings.cell_size);
         const auto properties = to_mass_properties(moments);
@@ -51,9 +50,8 @@ void split_off(LevelState& level, Group& group, std::vector<std::vector<Cell>>& 
     parts.clear();
 }
 
-bool split_loose_parts(LevelState& level, Group& group, Cause cause) {
+bool split_loose_parts(LevelState& level, Group& group) {
     if (!group.whole_look && group.removed_solids.empty()) return true;
-    if (group.broke_off && cause == Cause::script) cause = Cause::blast;
     std::vector<std::vector<Cell>> parts;
     if (group.whole_look) {
         parts = find_loose_parts(group.grid, group.joins);
@@ -62,15 +60,16 @@ bool split_loose_parts(LevelState& level, Group& group, Cause cause) {
     }
     group.whole_look = false;
     group.removed_solids.clear();
+    const bool by_force = group.broke_off;
     group.broke_off = false;
     if (!parts.empty()) {
-        split_off(level, group, parts, cause);
+        split_off(level, group, parts, by_force);
         if (group.bears_load) group.check_wanted = true;
     }
-    return break_up_without_solids(level, group);
+    return keep_solids(level, group);
 }
 
-bool break_up_without_solids(LevelState& level, Group& group) {
+bool keep_solids(LevelState& level, Group& group) {
     if (group.grid.solid_count() > 0 && group.moments.mass > 0) return true;
     level.destroyed += group.grid.block_count();
     destroy_group(level, group);

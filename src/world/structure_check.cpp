@@ -168,11 +168,11 @@ bool apply_check(LevelState& level, Group& group) {
     }
     // The solver knows face bonds only; a part it names may be several over the joins of §5 and the other way
     // round. Its parts are taken as they are: what it separates falls apart.
-    split_off(level, group, parts, Cause::collapse);
+    split_off(level, group, parts, true);
     // The rest is not weighed again, but it may have been held together by what fell.
     group.whole_look = true;
     group.broke_off = true;
-    if (!split_loose_parts(level, group, Cause::collapse)) return false;
+    if (!split_loose_parts(level, group)) return false;
     group.check_wanted = false;
     return true;
 }
@@ -191,13 +191,6 @@ void StructureCheck::run() {
 void StructureCheck::finish() {
     if (running) jobs->wait(job);
     running = false;
-}
-
-void ask_after_falling_asleep(LevelState&, Group& group) {
-    const bool asleep = group.body.is_asleep();
-    if (asleep && !group.was_asleep && group.bears_load) group.check_wanted = true;
-    group.was_asleep = asleep;
-    group.asleep_ticks = asleep ? group.asleep_ticks + 1 : 0;
 }
 
 bool structural_check(LevelState& level, Group& group) {
