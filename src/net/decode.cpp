@@ -26,6 +26,12 @@ bool in_range(Cell c, std::int32_t limit = kMaxCell) {
 Cell cell_of(const wire::Int3& c) { return {c.x(), c.y(), c.z()}; }
 DVec3 point_of(const wire::Double3& p) { return {p.x(), p.y(), p.z()}; }
 
+/// FlatBuffers verifies the alignment of a list's length, not of wider things in it.
+template <class T>
+bool is_aligned(const flatbuffers::Vector<const T*>& list) {
+    return list.size() == 0 || reinterpret_cast<std::uintptr_t>(list.Data()) % alignof(T) == 0;
+}
+
 bool read_pose(const wire::PoseRecord& record, Pose& pose) {
     pose.position = point_of(record.position());
     pose.rotation = {record.qx(), record.qy(), record.qz(), record.qw()};
@@ -216,6 +222,8 @@ class Reader {
         if (error_.empty()) read_groups(from, to);
         if (error_.empty()) read_edits(from, to);
         if (!error_.empty()) return;
+        if ((from.poses() && !is_aligned(*from.poses())) || (from.effects() && !is_aligned(*from.effects())))
+            return fail("a list that is not aligned");
         if (from.poses())
             for (const wire::GroupPose* p : *from.poses()) {
                 FramePose& pose = to.poses.emplace_back();
