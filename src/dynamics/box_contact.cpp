@@ -311,29 +311,6 @@ SharedAxes::SharedAxes(const Mat3& turn) {
     }
 }
 
-float SharedAxes::evaluate(Vec3 d, Vec3 ha, Vec3 hb, float margin, Separations& out) const {
-    Float8 along[2], distance[2];
-    for (int g = 0; g < 2; g++) {
-        along[g] = x_[g] * simd::splat(d.x) + y_[g] * simd::splat(d.y) + z_[g] * simd::splat(d.z);
-        distance[g] = abs(along[g]) - ax_[g] * simd::splat(ha.x) - ay_[g] * simd::splat(ha.y) -
-                      az_[g] * simd::splat(ha.z) - bx_[g] * simd::splat(hb.x) - by_[g] * simd::splat(hb.y) -
-                      bz_[g] * simd::splat(hb.z) + penalty_[g];
-    }
-    const Float8 both = max(distance[0], distance[1]);
-    if (bits(both > simd::splat(margin))) {
-        alignas(32) float lanes[8];
-        simd::store(lanes, both);
-        float most = lanes[0];
-        for (int k = 1; k < 8; k++) most = lanes[k] > most ? lanes[k] : most;
-        return most;
-    }
-    for (int g = 0; g < 2; g++) {
-        simd::store(out.distance + 8 * g, distance[g]);
-        simd::store(out.along + 8 * g, along[g]);
-    }
-    return margin;
-}
-
 float SharedAxes::best_axis(Vec3 d, Vec3 ha, Vec3 hb, Vec3& axis_out) const {
     Separations s;
     evaluate(d, ha, hb, 1e30f, s);

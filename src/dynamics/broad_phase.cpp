@@ -11,8 +11,9 @@ constexpr float kFat = 0.1f;      // margin of a fat box, metres
 constexpr float kStepsAhead = 2;  // of motion
 constexpr float kSlabDepth = 6;   // metres, about
 constexpr int kMostSlabs = 64;
-constexpr double kOriginReach = 2048;  // the origin is moved when the bodies' middle is this far off
-constexpr float kCoarse = 2.4e-7f;     // two ulps of a float, as a share
+constexpr std::uint32_t kSortPairsEvery = 32;  // updates
+constexpr double kOriginReach = 2048;          // the origin is moved when the bodies' middle is this far off
+constexpr float kCoarse = 2.4e-7f;             // two ulps of a float, as a share
 }  // namespace
 
 void BroadPhase::add(std::int32_t body) {
@@ -105,6 +106,9 @@ void BroadPhase::update(BodyStore& bodies, PairTable& table, const std::uint16_t
     }
     if (!any) return;
     sort_by_x();
+    if (++updates_ % kSortPairsEvery == 0)
+        table.sort(
+            [&](std::int32_t body, std::int32_t head) { bodies.hot[std::size_t(body)].first_pair = head; });
 
     float z0 = 1e30f, z1 = -1e30f;
     for (const std::int32_t body : order_) {

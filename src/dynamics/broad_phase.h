@@ -48,6 +48,7 @@ class BroadPhase {
     std::vector<char> moved_, stale_;
     std::vector<std::int32_t> order_;  // by lo.x
     bool many_new_ = false;
+    std::uint32_t updates_ = 0;
     // Slabs of the last sweep.
     float first_z_ = 0, slabs_per_metre_ = 1;
     int slab_count_ = 1;

@@ -43,10 +43,15 @@ void NarrowPhase::run(BodyStore& bodies, PairTable& table, const BroadPhase& bro
             const Pair& ahead = table.pairs[std::size_t(i + 6)];
             const auto* a = reinterpret_cast<const char*>(&bodies.hot[std::size_t(ahead.a)]);
             const auto* b = reinterpret_cast<const char*>(&bodies.hot[std::size_t(ahead.b)]);
-            __builtin_prefetch(a);
-            __builtin_prefetch(a + 64);
-            __builtin_prefetch(b);
-            __builtin_prefetch(b + 64);
+            for (int line = 0; line < 3; line++) {
+                __builtin_prefetch(a + 64 * line);
+                __builtin_prefetch(b + 64 * line);
+            }
+        }
+        if (i + 3 < n && table.pairs[std::size_t(i + 3)].first >= 0) {
+            const auto* m = reinterpret_cast<const char*>(
+                &table.manifolds[std::size_t(table.pairs[std::size_t(i + 3)].first)]);
+            for (int line = 0; line < 4; line++) __builtin_prefetch(m + 64 * line);
         }
         if (!table.pairs[std::size_t(i)].dead) update_pair(i);
     }

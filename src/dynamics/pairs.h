@@ -9,6 +9,7 @@
 
 #include "talus/math.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -64,6 +65,13 @@ class PairTable {
     std::int32_t add(std::int32_t a, std::int32_t b, std::int32_t& first_of_a, std::int32_t& first_of_b);
     void remove(std::int32_t pair, std::int32_t& first_of_a, std::int32_t& first_of_b);
 
+    /// Puts pairs in the order of their bodies, so that a pass over them walks through memory. Every index of
+    /// a pair changes.
+    /// @param set_first  called as set_first(body, head of its list) for every body that has pairs, after
+    ///   set_first(body, -1)
+    template <class F>
+    void sort(F&& set_first);
+
     std::int32_t new_manifold();
     void free_manifolds(std::int32_t first);
     std::size_t count() const { return used_; }
@@ -75,12 +83,43 @@ class PairTable {
     void put(std::uint64_t key, std::int32_t value);
     void unlink(std::int32_t pair, int side, std::int32_t& first);
 
-    std::vector<std::int32_t> free_pairs_;
+    std::vector<std::int32_t> free_pairs_, heads_;
     std::int32_t free_manifold_ = -1;
     std::size_t used_ = 0, slots_taken_ = 0;
     std::vector<std::uint64_t>
         keys_;  // open addressing; 0 free, 1 removed (no key is that small: a > b >= 0)
     std::vector<std::int32_t> values_;
 };
+
+template <class F>
+void PairTable::sort(F&& set_first) {
+    std::erase_if(pairs, [](const Pair& p) { return p.dead; });
+    std::sort(pairs.begin(), pairs.end(),
+              [](const Pair& x, const Pair& y) { return x.a != y.a ? x.a < y.a : x.b < y.b; });
+    free_pairs_.clear();
+    std::fill(keys_.begin(), keys_.end(), std::uint64_t(0));
+    slots_taken_ = 0;
+    for (const Pair& p : pairs) {
+        set_first(p.a, -1);
+        if (p.b != 0) set_first(p.b, -1);
+    }
+    heads_.clear();
+    for (std::size_t i = 0; i < pairs.size(); i++) {
+        Pair& p = pairs[i];
+        put(key(p.a, p.b), std::int32_t(i));
+        for (int side = 0; side < 2; side++) {
+            p.next[side] = p.prev[side] = -1;
+            const std::int32_t body = side == 0 ? p.a : p.b;
+            if (body == 0) continue;
+            if (heads_.size() <= std::size_t(body)) heads_.resize(std::size_t(body) + 1, -1);
+            std::int32_t& head = heads_[std::size_t(body)];
+            p.next[side] = head;
+            if (head >= 0)
+                pairs[std::size_t(head)].prev[pairs[std::size_t(head)].a == body ? 0 : 1] = std::int32_t(i);
+            head = std::int32_t(i);
+            set_first(body, head);
+        }
+    }
+}
 
 }  // namespace talus
