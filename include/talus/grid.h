@@ -103,13 +103,15 @@ class Grid {
     std::int32_t find_index(Cell brick_coord) const;
     void insert_slot(Cell brick_coord, std::int32_t index);
     void rehash(std::size_t slots);
-    Brick& brick_for_write(Cell brick_coord);
+    Brick* find_for_write(Cell brick_coord);
+    Brick& make_brick(Cell brick_coord);
     void drop_brick(Cell brick_coord);
 
     const BlockTable* table_;
     std::vector<std::unique_ptr<Brick>> store_;  // null where dropped
     std::vector<std::int32_t> free_;
-    std::vector<Slot> slots_;  // open addressing, a power of two
+    std::int32_t last_written_ = -1;  // in store_: edits come in runs within a brick
+    std::vector<Slot> slots_;         // open addressing, a power of two
     std::size_t used_slots_ = 0;
     std::size_t blocks_ = 0, solids_ = 0;
     std::uint64_t version_ = 0;

@@ -75,9 +75,18 @@ void Grid::rehash(std::size_t wanted) {
     }
 }
 
-Brick& Grid::brick_for_write(Cell coord) {
-    const std::int32_t found = find_index(coord);
-    if (found >= 0) return *store_[std::size_t(found)];
+Brick* Grid::find_for_write(Cell coord) {
+    if (std::size_t(last_written_) < store_.size()) {
+        Brick* last = store_[std::size_t(last_written_)].get();
+        if (last && last->coord == coord) return last;
+    }
+    const std::int32_t index = find_index(coord);
+    if (index < 0) return nullptr;
+    last_written_ = index;
+    return store_[std::size_t(index)].get();
+}
+
+Brick& Grid::make_brick(Cell coord) {
     std::int32_t index;
     if (!free_.empty()) {
         index = free_.back();
@@ -89,6 +98,7 @@ Brick& Grid::brick_for_write(Cell coord) {
     store_[std::size_t(index)] = std::make_unique<Brick>();
     store_[std::size_t(index)]->coord = coord;
     insert_slot(coord, index);
+    last_written_ = index;
     sorted_valid_ = false;
     return *store_[std::size_t(index)];
 }
@@ -122,8 +132,9 @@ bool Grid::is_full(Cell cell) const {
 BlockId Grid::set(Cell cell, BlockId id) {
     assert(id < table_->size());
     const Cell coord = brick_of(cell);
-    if (id == kAir && !find_brick(coord)) return kAir;
-    Brick& brick = brick_for_write(coord);
+    Brick* found = find_for_write(coord);
+    if (!found && id == kAir) return kAir;
+    Brick& brick = found ? *found : make_brick(coord);
     const int i = index_in_brick(cell);
     const BlockId old = brick.ids[i];
     if (old == id) return old;
