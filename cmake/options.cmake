@@ -46,7 +46,8 @@ if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options(-Wno-subobject-linkage)  # g++ takes each file of a unity build for a header
 endif()
 if(TALUS_SANITIZE)
-    add_compile_options(-fsanitize=${TALUS_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    # The core has no RTTI, which the vptr check needs.
+    add_compile_options(-fsanitize=${TALUS_SANITIZE} -fno-sanitize=vptr -fno-omit-frame-pointer -fno-sanitize-recover=all)
     add_link_options(-fsanitize=${TALUS_SANITIZE})
 endif()
 
