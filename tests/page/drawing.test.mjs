@@ -75,6 +75,7 @@ test('both qualities draw the town, shadows included', { skip }, async () => {
   for (const quality of ['low', 'high']) {
     const { page, faults } = await openTab(browser, `${address}?quality=${quality}`);
     await until(page, () => window.__talus?.counts().groupsDrawn > 100);
+    await page.evaluate(() => window.__talus.setCamera([-28, 37, 52], [0, 12, -2]));
     await frames(page, 40);
     const image = await picture(page);
     const at = (point) => page.evaluate((p) => window.__talus.project(p), point);
