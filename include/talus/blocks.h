@@ -34,6 +34,11 @@ struct Material {
     bool soft = false;           ///< leaves: bodies of the fall-through layer pass
     bool floats = false;
     std::uint32_t color = 0x808080;  ///< 0xRRGGBB, as seen from outside
+    // Of the physical structural check, Pa. Tension and cohesion 0: dry joints.
+    float stiffness = 50e9f;     ///< Young's modulus
+    float tension = 7e6f;        ///< at the edge of a face
+    float compression = 130e6f;  ///< at the edge of a face
+    float cohesion = 14e6f;      ///< shear without pressure; `friction` times pressure comes on top
 
     friend bool operator==(const Material&, const Material&) = default;
 };

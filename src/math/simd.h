@@ -1,6 +1,6 @@
-// simd.h - eight floats side by side: the only file with machine intrinsics.
+// simd.h - eight floats side by side, or four doubles: the only file with machine intrinsics.
 //
-// Layer: math. Float8 and Mask8 have one set of operations and four back ends: AVX, two halves of SSE2, two
+// Layer: math. Double4 has AVX2 and the scalar twin. Float8 and Mask8 have one set of operations and four back ends: AVX, two halves of SSE2, two
 // halves of WebAssembly simd128, and a plain scalar twin. The twin is always compiled (namespace
 // simd_scalar) so that a test can compare bits; TALUS_SCALAR makes it the one in use.
 // Determinism: every operation is correctly rounded (+ - * / sqrt) or exact, so all back ends agree to the
@@ -117,6 +117,66 @@ TALUS_INLINE void transpose(Float8 (&r)[8]) {
     for (int i = 0; i < 8; i++) r[i] = t[i];
 }
 
+/// Lane k of each half becomes lane {A, B, C, D}[k] of that half.
+template <int A, int B, int C, int D>
+TALUS_INLINE Float8 lanes(const Float8& a) {
+    const float* v = a.lane;
+    return {{v[A], v[B], v[C], v[D], v[4 + A], v[4 + B], v[4 + C], v[4 + D]}};
+}
+TALUS_INLINE Float8 swap_halves(const Float8& a) {
+    const float* v = a.lane;
+    return {{v[4], v[5], v[6], v[7], v[0], v[1], v[2], v[3]}};
+}
+/// One half in both.
+TALUS_INLINE Float8 low_twice(const Float8& a) {
+    const float* v = a.lane;
+    return {{v[0], v[1], v[2], v[3], v[0], v[1], v[2], v[3]}};
+}
+TALUS_INLINE Float8 high_twice(const Float8& a) {
+    const float* v = a.lane;
+    return {{v[4], v[5], v[6], v[7], v[4], v[5], v[6], v[7]}};
+}
+/// Four floats in both halves.
+TALUS_INLINE Float8 load_twice(const float* p) {
+    return {{p[0], p[1], p[2], p[3], p[0], p[1], p[2], p[3]}};
+}
+/// Zero in the low or in the high half.
+TALUS_INLINE Float8 without_low(const Float8& a) {
+    return {{0, 0, 0, 0, a.lane[4], a.lane[5], a.lane[6], a.lane[7]}};
+}
+TALUS_INLINE Float8 without_high(const Float8& a) {
+    return {{a.lane[0], a.lane[1], a.lane[2], a.lane[3], 0, 0, 0, 0}};
+}
+
+struct alignas(32) Double4 {
+    double lane[4];
+};
+TALUS_INLINE Double4 splat4(double x) { return {{x, x, x, x}}; }
+TALUS_INLINE Double4 load4(const double* p) { return {{p[0], p[1], p[2], p[3]}}; }
+TALUS_INLINE Double4 load4(const float* p) {
+    return {{double(p[0]), double(p[1]), double(p[2]), double(p[3])}};
+}
+TALUS_INLINE void store4(double* p, const Double4& a) {
+    for (int k = 0; k < 4; k++) p[k] = a.lane[k];
+}
+/// Rounded to float.
+TALUS_INLINE void store4(float* p, const Double4& a) {
+    for (int k = 0; k < 4; k++) p[k] = float(a.lane[k]);
+}
+TALUS_INLINE Double4 operator+(const Double4& a, const Double4& b) {
+    return {{a.lane[0] + b.lane[0], a.lane[1] + b.lane[1], a.lane[2] + b.lane[2], a.lane[3] + b.lane[3]}};
+}
+TALUS_INLINE Double4 operator-(const Double4& a, const Double4& b) {
+    return {{a.lane[0] - b.lane[0], a.lane[1] - b.lane[1], a.lane[2] - b.lane[2], a.lane[3] - b.lane[3]}};
+}
+TALUS_INLINE Double4 operator*(const Double4& a, const Double4& b) {
+    return {{a.lane[0] * b.lane[0], a.lane[1] * b.lane[1], a.lane[2] * b.lane[2], a.lane[3] * b.lane[3]}};
+}
+template <int A, int B, int C, int D>
+TALUS_INLINE Double4 lanes(const Double4& a) {
+    return {{a.lane[A], a.lane[B], a.lane[C], a.lane[D]}};
+}
+
 }  // namespace simd_scalar
 
 #if defined(TALUS_SIMD_AVX)
@@ -173,6 +233,39 @@ TALUS_INLINE void transpose(Float8 (&r)[8]) {
     }
 }
 
+template <int A, int B, int C, int D>
+TALUS_INLINE Float8 lanes(Float8 a) {
+    return {_mm256_permute_ps(a.v, _MM_SHUFFLE(D, C, B, A))};
+}
+TALUS_INLINE Float8 swap_halves(Float8 a) { return {_mm256_permute2f128_ps(a.v, a.v, 1)}; }
+TALUS_INLINE Float8 low_twice(Float8 a) { return {_mm256_permute2f128_ps(a.v, a.v, 0)}; }
+TALUS_INLINE Float8 high_twice(Float8 a) { return {_mm256_permute2f128_ps(a.v, a.v, 0x11)}; }
+TALUS_INLINE Float8 load_twice(const float* p) {
+    const __m128 half = _mm_loadu_ps(p);
+    return {_mm256_insertf128_ps(_mm256_castps128_ps256(half), half, 1)};
+}
+TALUS_INLINE Float8 without_low(Float8 a) { return {_mm256_blend_ps(a.v, _mm256_setzero_ps(), 0x0F)}; }
+TALUS_INLINE Float8 without_high(Float8 a) { return {_mm256_blend_ps(a.v, _mm256_setzero_ps(), 0xF0)}; }
+
+#if defined(__AVX2__)
+#define TALUS_SIMD_DOUBLE4 1
+struct Double4 {
+    __m256d v;
+};
+TALUS_INLINE Double4 splat4(double x) { return {_mm256_set1_pd(x)}; }
+TALUS_INLINE Double4 load4(const double* p) { return {_mm256_loadu_pd(p)}; }
+TALUS_INLINE Double4 load4(const float* p) { return {_mm256_cvtps_pd(_mm_loadu_ps(p))}; }
+TALUS_INLINE void store4(double* p, Double4 a) { _mm256_storeu_pd(p, a.v); }
+TALUS_INLINE void store4(float* p, Double4 a) { _mm_storeu_ps(p, _mm256_cvtpd_ps(a.v)); }
+TALUS_INLINE Double4 operator+(Double4 a, Double4 b) { return {_mm256_add_pd(a.v, b.v)}; }
+TALUS_INLINE Double4 operator-(Double4 a, Double4 b) { return {_mm256_sub_pd(a.v, b.v)}; }
+TALUS_INLINE Double4 operator*(Double4 a, Double4 b) { return {_mm256_mul_pd(a.v, b.v)}; }
+template <int A, int B, int C, int D>
+TALUS_INLINE Double4 lanes(Double4 a) {
+    return {_mm256_permute4x64_pd(a.v, _MM_SHUFFLE(D, C, B, A))};
+}
+#endif
+
 }  // namespace simd_native
 
 #elif defined(TALUS_SIMD_HALVES)
@@ -200,6 +293,10 @@ TALUS_INLINE Half half_select(Half m, Half a, Half b) {
     return _mm_or_ps(_mm_and_ps(m, a), _mm_andnot_ps(m, b));
 }
 TALUS_INLINE int half_bits(Half m) { return _mm_movemask_ps(m); }
+template <int A, int B, int C, int D>
+TALUS_INLINE Half half_lanes(Half a) {
+    return _mm_shuffle_ps(a, a, _MM_SHUFFLE(D, C, B, A));
+}
 TALUS_INLINE void half_transpose(Half& a, Half& b, Half& c, Half& d) { _MM_TRANSPOSE4_PS(a, b, c, d); }
 #else
 using Half = v128_t;
@@ -222,6 +319,10 @@ TALUS_INLINE Half half_and(Half a, Half b) { return wasm_v128_and(a, b); }
 TALUS_INLINE Half half_or(Half a, Half b) { return wasm_v128_or(a, b); }
 TALUS_INLINE Half half_select(Half m, Half a, Half b) { return wasm_v128_bitselect(a, b, m); }
 TALUS_INLINE int half_bits(Half m) { return int(wasm_i32x4_bitmask(m)); }
+template <int A, int B, int C, int D>
+TALUS_INLINE Half half_lanes(Half a) {
+    return wasm_i32x4_shuffle(a, a, A, B, C, D);
+}
 TALUS_INLINE void half_transpose(Half& a, Half& b, Half& c, Half& d) {
     const Half t0 = wasm_i32x4_shuffle(a, b, 0, 4, 1, 5), t1 = wasm_i32x4_shuffle(a, b, 2, 6, 3, 7);
     const Half t2 = wasm_i32x4_shuffle(c, d, 0, 4, 1, 5), t3 = wasm_i32x4_shuffle(c, d, 2, 6, 3, 7);
@@ -276,6 +377,19 @@ TALUS_INLINE Float8 select(Mask8 m, Float8 a, Float8 b) {
 }
 TALUS_INLINE Float8 keep(Mask8 m, Float8 a) { return {half_and(m.low, a.low), half_and(m.high, a.high)}; }
 TALUS_INLINE int bits(Mask8 m) { return half_bits(m.low) | half_bits(m.high) << 4; }
+template <int A, int B, int C, int D>
+TALUS_INLINE Float8 lanes(Float8 a) {
+    return {half_lanes<A, B, C, D>(a.low), half_lanes<A, B, C, D>(a.high)};
+}
+TALUS_INLINE Float8 swap_halves(Float8 a) { return {a.high, a.low}; }
+TALUS_INLINE Float8 low_twice(Float8 a) { return {a.low, a.low}; }
+TALUS_INLINE Float8 high_twice(Float8 a) { return {a.high, a.high}; }
+TALUS_INLINE Float8 load_twice(const float* p) {
+    const Half half = half_load(p);
+    return {half, half};
+}
+TALUS_INLINE Float8 without_low(Float8 a) { return {half_splat(0), a.high}; }
+TALUS_INLINE Float8 without_high(Float8 a) { return {a.low, half_splat(0)}; }
 TALUS_INLINE void transpose(Float8 (&r)[8]) {
     half_transpose(r[0].low, r[1].low, r[2].low, r[3].low);
     half_transpose(r[0].high, r[1].high, r[2].high, r[3].high);
@@ -298,5 +412,11 @@ namespace simd = simd_scalar;
 #endif
 using simd::Float8;
 using simd::Mask8;
+#if defined(TALUS_SIMD_DOUBLE4)
+namespace simd4 = simd_native;
+#else
+namespace simd4 = simd_scalar;
+#endif
+using simd4::Double4;
 
 }  // namespace talus

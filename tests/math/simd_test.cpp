@@ -5,8 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 
 namespace talus {
@@ -86,6 +88,43 @@ TEST(Simd, Transposes) {
         simd::store(r, rows[i]);
         for (int j = 0; j < 8; j++) EXPECT_EQ(r[j], float(10 * j + i));
     }
+}
+
+TEST(Simd, MovesLanes) {
+    const float in[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    const Float8 a = simd::load(in);
+    const auto expect = [](Float8 got, std::initializer_list<float> want) {
+        float r[8];
+        simd::store(r, got);
+        EXPECT_TRUE(std::equal(want.begin(), want.end(), r));
+    };
+    expect(lanes<1, 2, 0, 3>(a), {1, 2, 0, 3, 5, 6, 4, 7});
+    expect(lanes<2, 2, 2, 2>(a), {2, 2, 2, 2, 6, 6, 6, 6});
+    expect(swap_halves(a), {4, 5, 6, 7, 0, 1, 2, 3});
+    expect(low_twice(a), {0, 1, 2, 3, 0, 1, 2, 3});
+    expect(high_twice(a), {4, 5, 6, 7, 4, 5, 6, 7});
+    expect(simd::load_twice(in + 2), {2, 3, 4, 5, 2, 3, 4, 5});
+    expect(without_low(a), {0, 0, 0, 0, 4, 5, 6, 7});
+    expect(without_high(a), {0, 1, 2, 3, 0, 0, 0, 0});
+}
+
+TEST(Simd, FourDoubles) {
+    const double in[4] = {0.1, -2, 1e300, 3};
+    const float narrow[4] = {0.1f, -2, 5, 3};
+    const auto expect = [](Double4 got, std::initializer_list<double> want) {
+        double r[4];
+        simd4::store4(r, got);
+        EXPECT_TRUE(std::equal(want.begin(), want.end(), r));
+    };
+    const Double4 a = simd4::load4(in), b = simd4::load4(narrow);
+    expect(a + b, {0.1 + double(0.1f), -4, 1e300, 6});
+    expect(a - b, {0.1 - double(0.1f), 0, 1e300, 0});
+    expect(b * b, {double(0.1f) * double(0.1f), 4, 25, 9});
+    expect(lanes<1, 2, 0, 3>(b), {-2, 5, double(0.1f), 3});
+    expect(simd4::splat4(7), {7, 7, 7, 7});
+    float r[4];
+    simd4::store4(r, b);
+    EXPECT_TRUE(std::equal(narrow, narrow + 4, r));
 }
 
 TEST(Simd, LoadsMasks) {

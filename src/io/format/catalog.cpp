@@ -234,6 +234,14 @@ struct CatalogBuilder {
                 m.blast_resistance = number(value, at, 0, 1e9);
             else if (k == "friction")
                 m.friction = number(value, at, 0, 10);
+            else if (k == "stiffness")
+                m.stiffness = number(value, at, 1, 1e13);
+            else if (k == "tension")
+                m.tension = number(value, at, 0, 1e12);
+            else if (k == "compression")
+                m.compression = number(value, at, 1, 1e12);
+            else if (k == "cohesion")
+                m.cohesion = number(value, at, 0, 1e12);
             else if (k == "restitution")
                 m.restitution = number(value, at, 0, 1);
             else if (k == "flammability")

@@ -1,0 +1,556 @@
+#include "structure/physical_engine.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace talus::physical {
+
+namespace {
+
+constexpr double kBatch = 0.5;            // share of the worst from which a face breaks with it
+constexpr double kSofest = 1e-4;          // of the stiffest: softer counts as this
+constexpr double kBaseShare = 1.0 / 500;  // of the tolerance, for the base reaction
+constexpr double kBaseMost = 1e-4;
+
+}  // namespace
+
+void Engine::set_blocks(std::span<const StructureBlock> blocks) {
+    input_.assign(blocks.begin(), blocks.end());
+    pending_ = true;
+    warm_ = false;
+}
+
+// The blocks as a list again, for a lattice made anew.
+void Engine::give_back() {
+    const Lattice& lattice = solver_.lattice;
+    for (const Brick& b : lattice.bricks)
+        for (Word w = b.present; w; w &= w - 1) {
+            const int bit = std::countr_zero(w);
+            const std::uint32_t s = b.slot(bit);
+            input_.push_back({lattice.frame.outer(cell_of(b.coord, bit)), lattice.mass[s], 1,
+                              lattice.support[s] != 0, lattice.kind[s]});
+        }
+    pending_ = true;
+    warm_ = false;
+}
+
+// The lattice has the blocks; the list is not kept.
+void Engine::take_over(Axis up) {
+    if (!pending_ && up != up_) give_back();
+    up_ = up;
+    if (!pending_) return;
+    solver_.lattice.set_blocks(input_, up, loads);
+    input_ = {};
+    pending_ = false;
+    warm_ = false;
+}
+
+bool Engine::remove(Cell cell) {
+    if (pending_) {
+        const auto at = std::find_if(input_.begin(), input_.end(),
+                                     [&](const StructureBlock& b) { return b.cell == cell; });
+        if (at == input_.end()) return false;
+        *at = input_.back();
+        input_.pop_back();
+        return true;
+    }
+    Lattice& lattice = solver_.lattice;
+    const Cell inner = lattice.frame.inner(cell);
+    const std::uint32_t brick = lattice.brick_at(inner);
+    const Word bit = Word(1) << bit_of(inner);
+    if (!(lattice.bricks[brick].present & bit)) return false;
+    lattice.bricks[brick].present &= ~bit;
+    return true;
+}
+
+void Engine::place(const StructureBlock& block) {
+    if (!pending_) {
+        Lattice& lattice = solver_.lattice;
+        const Cell inner = lattice.frame.inner(block.cell);
+        Brick& b = lattice.bricks[lattice.brick_at(inner)];
+        const int bit = bit_of(inner);
+        if (b.slots >> bit & 1) {
+            const std::uint32_t s = b.slot(bit);
+            lattice.mass[s] = block.mass;
+            lattice.kind[s] = block.material;
+            lattice.support[s] = block.support;
+            b.present |= Word(1) << bit;
+            return;
+        }
+        give_back();  // no place for it
+    }
+    for (StructureBlock& b : input_)
+        if (b.cell == block.cell) {
+            b = block;
+            return;
+        }
+    input_.push_back(block);
+}
+
+// Inner units: force in weights of a mean block, so that float fields are near 1.
+void Engine::units() {
+    const Lattice& lattice = solver_.lattice;
+    double sum = 0;
+    std::size_t count = 0;
+    for (const Brick& b : lattice.bricks)
+        for (Word w = b.present; w; w &= w - 1) {
+            sum += lattice.mass[b.slot(std::countr_zero(w))];
+            count++;
+        }
+    if (sum == 0)
+        for (const StructureLoad& load : loads) {
+            sum += length(load.force) + length(load.moment) / settings_.cell_size;
+            count = loads.size();
+        }
+    unit_ = sum > 0 ? sum / double(count) : 1;
+    stress_ = unit_ * settings_.gravity / (settings_.cell_size * settings_.cell_size);
+    own_limits_.clear();
+    for (const BondLimits& limits : bond_limits) {
+        const Cell a = lattice.frame.inner(limits.bond.first), b = lattice.frame.inner(limits.bond.second);
+        const Cell d = b - a;
+        const bool forward = d.x + d.y + d.z > 0;
+        const Cell high = forward ? b : a;
+        if (d.x * d.x + d.y * d.y + d.z * d.z != 1) continue;
+        const Brick& brick = lattice.bricks[lattice.brick_at(high)];
+        if (!(brick.present >> bit_of(high) & 1)) continue;
+        const int axis = d.x ? 0 : d.y ? 1 : 2;
+        own_limits_.push_back(
+            {std::uint64_t(brick.slot(bit_of(high))) * 4 + std::uint64_t(axis), limits.limits});
+    }
+    std::sort(own_limits_.begin(), own_limits_.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    any_dry_ = settings_.no_tension;
+    for (const auto& limits : own_limits_) any_dry_ = any_dry_ || limits.second.dry();
+    for (const StructureMaterial& m : materials) any_dry_ = any_dry_ || m.limits.dry();
+}
+
+StructureLimits Engine::limits_of(const Link& link) const {
+    const Lattice& lattice = solver_.lattice;
+    const auto of = [&](std::uint32_t slot) -> const StructureLimits& {
+        const std::size_t k = lattice.kind[slot];
+        return materials[k < materials.size() ? k : 0].limits;
+    };
+    StructureLimits limits = weaker(of(link.low_slot), of(link.high_slot));
+    if (!own_limits_.empty()) {
+        const std::uint64_t key = key_of(link);
+        const auto at = std::lower_bound(own_limits_.begin(), own_limits_.end(), key,
+                                         [](const auto& a, std::uint64_t k) { return a.first < k; });
+        if (at != own_limits_.end() && at->first == key) limits = at->second;
+    }
+    limits.tension *= settings_.limit_factor;
+    limits.compression *= settings_.limit_factor;
+    limits.cohesion *= settings_.limit_factor;
+    return limits;
+}
+
+// Takes out what no path of bonds joins to a support or a pin. @return how many blocks
+std::size_t Engine::drop_unjoined() {
+    Lattice& lattice = solver_.lattice;
+    std::vector<Brick>& bricks = lattice.bricks;
+    std::vector<Word> reached(bricks.size(), 0);
+    std::vector<std::uint32_t> stack;
+    const auto reach = [&](std::uint32_t i, Word bits) {
+        if (!(bits & ~reached[i])) return;
+        reached[i] |= bits;
+        stack.push_back(i);
+    };
+    for (std::uint32_t i = 0; i + 1 < bricks.size(); i++)
+        reach(i, bricks[i].fixed | (bricks[i].ground & bricks[i].free));
+    for (const StructurePin& pin : pins) {
+        std::uint32_t brick;
+        int bit;
+        if (lattice.find(lattice.frame.inner(pin.cell), brick, bit)) reach(brick, Word(1) << bit);
+    }
+    while (!stack.empty()) {
+        const std::uint32_t i = stack.back();
+        stack.pop_back();
+        const Brick& b = bricks[i];
+        Word all = reached[i], before = 0;
+        Word linked[3], behind[3];
+        for (int a = 0; a < 3; a++) {
+            linked[a] = lattice.bonds(b, a);
+            behind[a] = lattice.bonds(bricks[b.nb[2 * a + 1]], a) & kLast[a];
+        }
+        while (all != before) {
+            before = all;
+            for (int a = 0; a < 3; a++) {
+                const Word in = linked[a] & ~kLast[a];
+                all |= (all & in) << kShift[a];
+                all |= (all >> kShift[a]) & in;
+            }
+        }
+        reached[i] = all;
+        for (int a = 0; a < 3; a++) {
+            if (const Word out = all & linked[a] & kLast[a]) reach(b.nb[2 * a], out >> (3 * kShift[a]));
+            if (const Word out = ((all & kFirst[a]) << (3 * kShift[a])) & behind[a])
+                reach(b.nb[2 * a + 1], out);
+        }
+    }
+    std::size_t dropped = 0;
+    for (std::uint32_t i = 0; i + 1 < bricks.size(); i++) {
+        Brick& b = bricks[i];
+        const Word gone = b.exists() & ~reached[i];
+        dropped += std::size_t(std::popcount(gone));
+        fell_[i] |= gone;
+        b.free &= ~gone;
+        b.fixed &= ~gone;
+        b.ground &= ~gone;
+    }
+    return dropped;
+}
+
+// Numbers what moves, makes the levels and the forces. Kept motion goes over to the new numbers.
+void Engine::renumber(bool keep_motion) {
+    Lattice& lattice = solver_.lattice;
+    double stiffest = 0;
+    for (const StructureMaterial& m : materials) stiffest = m.stiffness > stiffest ? m.stiffness : stiffest;
+    std::vector<double> stiffness;
+    for (const StructureMaterial& m : materials) {
+        const double s = stiffest > 0 ? m.stiffness / stiffest : 1;
+        stiffness.push_back(s > kSofest ? s : kSofest);
+    }
+    std::vector<SixD> by_slot;
+    if (keep_motion) {
+        by_slot.assign(lattice.mass.size(), {});
+        for (std::uint32_t n = 0; n < lattice.nodes; n++) by_slot[lattice.slot_of[n]] = solver_.x[n];
+    }
+    lattice.index(stiffness, pins);
+    solver_.prepare(jobs);
+    std::fill(solver_.x.begin(), solver_.x.end(), SixD{});
+    if (keep_motion)
+        for (std::uint32_t n = 0; n < lattice.nodes; n++) solver_.x[n] = by_slot[lattice.slot_of[n]];
+    set_forces();
+}
+
+void Engine::set_forces() {
+    const Lattice& lattice = solver_.lattice;
+    load_ = 0;
+    carried_ = 0;
+    down_ = 0;
+    for (std::uint32_t n = 0; n < lattice.nodes; n++) {
+        const std::uint32_t s = lattice.slot_of[n];
+        const double weight = (lattice.mass[s] + (landed_.empty() ? 0 : landed_[s])) / unit_;
+        solver_.f[n] = {};
+        solver_.f[n].v[1] = float(-weight);
+        load_ += weight;
+        carried_ += weight * unit_;
+        solver_.reference[n] = float(weight);
+    }
+    for (const Brick& b : lattice.bricks)
+        for (Word w = b.fixed; w; w &= w - 1) {
+            const std::uint32_t s = b.slot(std::countr_zero(w));
+            carried_ += lattice.mass[s] + (landed_.empty() ? 0 : landed_[s]);
+        }
+    for (const StructureLoad& load : loads) {
+        std::uint32_t brick;
+        int bit;
+        if (!lattice.find(lattice.frame.inner(load.cell), brick, bit)) continue;
+        const DVec3 force = lattice.frame.inner(load.force);
+        const DVec3 moment = lattice.frame.inner(load.moment) * lattice.frame.handedness();
+        down_ -= force.y;
+        carried_ -= force.y;
+        if (!(lattice.bricks[brick].free >> bit & 1)) continue;
+        Six& f = solver_.f[lattice.node_of(lattice.bricks[brick], bit)];
+        for (int a = 0; a < 3; a++) {
+            f.v[a] += float(force[a] / unit_);
+            f.v[4 + a] += float(moment[a] / (unit_ * settings_.cell_size));
+        }
+        load_ -= force.y / unit_;
+    }
+    // The lesser of weight and strength: for strength, the tension its weakest face bears.
+    if (!settings_.no_tension)
+        lattice.for_each_link([&](const Link& link) {
+            const StructureLimits limits = limits_of(link);
+            if (limits.dry()) return;
+            const float bears = float(limits.tension / stress_);
+            for (const std::uint32_t end : {link.low, link.high})
+                if (!(end & kFixedEnd) && bears < solver_.reference[end]) solver_.reference[end] = bears;
+        });
+    for (float& r : solver_.reference) r = r > 1e-3f ? r : 1e-3f;
+    if (load_ < 0) load_ = -load_;
+}
+
+Engine::Found Engine::find_balance() {
+    const double tolerance = settings_.tolerance;
+    const double base = tolerance * kBaseShare < kBaseMost ? tolerance * kBaseShare : kBaseMost;
+    const Balanced b = solver_.solve(tolerance, base, settings_.max_iterations, load_);
+    balances_++;
+    iterations_ += b.iterations;
+    imbalance_ = b.imbalance;
+    thrusts_.clear();
+    if (!b.ok) return Found::undecided;
+    return any_dry_ ? find_thrusts() : Found::balanced;
+}
+
+Strain Engine::strain_at(const StructureLimits& limits, const Local6& force) const {
+    Local6 stress;
+    for (int i = 0; i < 6; i++) stress.v[i] = force.v[i] * stress_;
+    return strain_of(limits, stress, is_dry(limits));
+}
+
+Bond Engine::bond_of(const Link& link) const {
+    const Lattice& lattice = solver_.lattice;
+    const Cell low = cell_of(lattice.bricks[link.brick].coord, link.bit);
+    Cell high = low;
+    if (link.low != kGroundEnd) (link.axis == 0 ? high.x : link.axis == 1 ? high.y : high.z)++;
+    const Cell a = lattice.frame.outer(low), b = lattice.frame.outer(high);
+    return a < b ? Bond{a, b} : Bond{b, a};
+}
+
+// Equal shares: the bond first in order, so that the answer does not hang on the order of nodes.
+Engine::Worst Engine::worst_bond() const {
+    Worst worst;
+    bool any = false;
+    each_force([&](const Link& link, const StructureLimits& limits, const Local6& force) {
+        const double share = strain_at(limits, force).share;
+        if (any && share < worst.share) return;
+        const Bond bond = bond_of(link);
+        if (any && share == worst.share && !(bond < worst.bond)) return;
+        worst = {share, bond};
+        any = true;
+    });
+    return worst;
+}
+
+std::size_t Engine::break_batch(double worst) {
+    std::size_t count = 0;
+    std::vector<Link> batch;
+    each_force([&](const Link& link, const StructureLimits& limits, const Local6& force) {
+        const double share = strain_at(limits, force).share;
+        if (share > 1 && share >= kBatch * worst) batch.push_back(link);
+    });
+    for (const Link& link : batch) {
+        Brick& b = solver_.lattice.bricks[link.brick];
+        const Word bit = Word(1) << link.bit;
+        broken_.push_back(bond_of(link));
+        if (link.low == kGroundEnd)
+            b.ground &= ~bit;
+        else
+            b.bond[link.axis] &= ~bit;
+        count++;
+    }
+    return count;
+}
+
+// Fallen parts load what stands right under any of their blocks, evenly. @return whether a load changed
+bool Engine::land_fallen() {
+    Lattice& lattice = solver_.lattice;
+    std::vector<double> landed(lattice.mass.size(), 0.0);
+    std::vector<Word> left = fell_;
+    bool any = false;
+    struct At {
+        std::uint32_t brick;
+        int bit;
+    };
+    std::vector<At> part;
+    for (std::uint32_t i = 0; i + 1 < lattice.bricks.size(); i++)
+        while (left[i]) {
+            part.assign(1, {i, std::countr_zero(left[i])});
+            left[i] &= left[i] - 1;
+            double mass = 0;
+            std::vector<std::uint32_t> under;
+            for (std::size_t k = 0; k < part.size(); k++) {
+                const auto [brick, bit] = part[k];
+                const Brick& b = lattice.bricks[brick];
+                mass += lattice.mass[b.slot(bit)];
+                for (int d = 0; d < 6; d++) {
+                    const int axis = d / 2;
+                    const bool ahead = !(d & 1);
+                    const bool inside = ahead ? ahead_inside(axis, bit) : behind_inside(axis, bit);
+                    const std::uint32_t to = inside ? brick : b.nb[d];
+                    const int at = ahead ? ahead_bit(axis, bit) : behind_bit(axis, bit);
+                    const Brick& other = lattice.bricks[to];
+                    const bool whole = ahead ? b.bond[axis] >> bit & 1 : other.bond[axis] >> at & 1;
+                    if (left[to] >> at & 1 && whole) {
+                        left[to] &= ~(Word(1) << at);
+                        part.push_back({to, at});
+                    }
+                    if (d == 3 && other.exists() >> at & 1) under.push_back(other.slot(at));
+                }
+            }
+            std::sort(under.begin(), under.end());
+            under.erase(std::unique(under.begin(), under.end()), under.end());
+            for (const std::uint32_t slot : under) landed[slot] += mass / double(under.size());
+            any = any || !under.empty();
+        }
+    if (!any && landed_.empty()) return false;
+    const bool changed = landed != landed_;
+    landed_.swap(landed);
+    return changed;
+}
+
+double Engine::base_reaction() const {
+    const Lattice& lattice = solver_.lattice;
+    double up = 0;
+    each_force([&](const Link& link, const StructureLimits&, const Local6& force) {
+        double low[8] = {}, high[8] = {};
+        add_force(link.axis, force, low, high);
+        // What the ground or a fixed block does to the other end, upwards.
+        if (link.low & kFixedEnd) up += high[1];
+        if (link.high & kFixedEnd) up += low[1];
+    });
+    for (const Pin& pin : lattice.pins) {
+        double force[8] = {};
+        solver_.add_pin(pin, force);
+        up += force[1];
+    }
+    double own = 0;
+    for (const Brick& b : lattice.bricks)
+        for (Word w = b.fixed; w; w &= w - 1) {
+            const std::uint32_t s = b.slot(std::countr_zero(w));
+            own += lattice.mass[s] + (landed_.empty() ? 0 : landed_[s]);
+        }
+    for (const StructureLoad& load : loads) {
+        std::uint32_t brick;
+        int bit;
+        if (lattice.find(lattice.frame.inner(load.cell), brick, bit) &&
+            lattice.bricks[brick].fixed >> bit & 1)
+            own -= lattice.frame.inner(load.force).y;
+    }
+    return up * unit_ + own;
+}
+
+void Engine::collect(StructureReport& report) const {
+    const Lattice& lattice = solver_.lattice;
+    std::vector<Word> left = fell_;
+    struct At {
+        std::uint32_t brick;
+        int bit;
+    };
+    std::vector<At> part;
+    for (std::uint32_t i = 0; i + 1 < lattice.bricks.size(); i++)
+        while (left[i]) {
+            part.assign(1, {i, std::countr_zero(left[i])});
+            left[i] &= left[i] - 1;
+            std::vector<Cell> cells;
+            for (std::size_t k = 0; k < part.size(); k++) {
+                const auto [brick, bit] = part[k];
+                const Brick& b = lattice.bricks[brick];
+                cells.push_back(lattice.frame.outer(cell_of(b.coord, bit)));
+                for (int d = 0; d < 6; d++) {
+                    const int axis = d / 2;
+                    const bool ahead = !(d & 1);
+                    const bool inside = ahead ? ahead_inside(axis, bit) : behind_inside(axis, bit);
+                    const std::uint32_t to = inside ? brick : b.nb[d];
+                    const int at = ahead ? ahead_bit(axis, bit) : behind_bit(axis, bit);
+                    const bool whole =
+                        ahead ? b.bond[axis] >> bit & 1 : lattice.bricks[to].bond[axis] >> at & 1;
+                    if (left[to] >> at & 1 && whole) {
+                        left[to] &= ~(Word(1) << at);
+                        part.push_back({to, at});
+                    }
+                }
+            }
+            std::sort(cells.begin(), cells.end());
+            report.parts.push_back(std::move(cells));
+        }
+    std::sort(report.parts.begin(), report.parts.end(), [](const auto& a, const auto& b) {
+        return a.size() != b.size() ? a.size() > b.size() : a[0] < b[0];
+    });
+    report.broken_bonds = broken_;
+    std::sort(report.broken_bonds.begin(), report.broken_bonds.end());
+}
+
+StructureReport Engine::solve(const StructureSettings& settings, StructureSolver::Progress progress,
+                              void* context) {
+    settings_ = settings;
+    StructureReport report;
+    take_over(settings.up);
+    Lattice& lattice = solver_.lattice;
+    lattice.set_supports(settings.no_tension);
+    for (Brick& b : lattice.bricks)
+        for (Word& w : b.bond) w = ~Word(0);
+    fell_.assign(lattice.bricks.size(), 0);
+    broken_.clear();
+    landed_.clear();
+    thrusts_.clear();
+    balances_ = iterations_ = 0;
+    bool have_pin = false;
+    for (const StructurePin& pin : pins) {
+        std::uint32_t brick;
+        int bit;
+        have_pin = have_pin || lattice.find(lattice.frame.inner(pin.cell), brick, bit);
+    }
+    for (const Brick& b : lattice.bricks) report.supports += std::uint32_t(std::popcount(b.fixed | b.ground));
+    if (report.supports == 0 && !have_pin) {
+        warm_ = false;
+        return report;
+    }
+    units();
+
+    bool decided = true, quiet = true;
+    bool keep = warm_;
+    warm_ = false;
+    for (int weighing = 0;; weighing++) {
+        std::size_t dropped = 0;
+        for (int batch = 0;; batch++) {
+            if (batch >= settings.max_batches) {
+                decided = false;
+                break;
+            }
+            dropped += drop_unjoined();
+            renumber(keep);
+            keep = true;
+            const Found found = find_balance();
+            if (progress && !progress(context, balances_)) return {};
+            if (balances_ == 1) {
+                const Worst worst = worst_bond();
+                report.max_utilisation = worst.share;
+                report.worst_bond = worst.bond;
+                report.weight = carried_;
+                report.base_reaction = base_reaction();
+                report.imbalance = imbalance_;
+                report.iterations = iterations_;
+            }
+            if (found == Found::undecided) {
+                decided = false;
+                break;
+            }
+            if (found == Found::falls) {
+                quiet = false;
+                // What moves in the mechanism comes off from what does not, and falls.
+                std::vector<Link> cut;
+                lattice.for_each_link([&](const Link& link) {
+                    const auto moves = [&](std::uint32_t end, std::uint32_t brick, int bit) {
+                        return !(end & kFixedEnd) && (moving_[brick] >> bit & 1);
+                    };
+                    const Brick& b = lattice.bricks[link.brick];
+                    if (link.low == kGroundEnd) {
+                        if (moving_[link.brick] >> link.bit & 1) cut.push_back(link);
+                        return;
+                    }
+                    const std::uint32_t other =
+                        ahead_inside(link.axis, link.bit) ? link.brick : b.nb[2 * link.axis];
+                    if (moves(link.low, link.brick, link.bit) !=
+                        moves(link.high, other, ahead_bit(link.axis, link.bit)))
+                        cut.push_back(link);
+                });
+                for (const Link& link : cut) {
+                    Brick& b = lattice.bricks[link.brick];
+                    broken_.push_back(bond_of(link));
+                    (link.low == kGroundEnd ? b.ground : b.bond[link.axis]) &= ~(Word(1) << link.bit);
+                }
+                if (cut.empty()) {
+                    decided = false;
+                    break;
+                }
+                continue;
+            }
+            const double worst = balances_ == 1 ? report.max_utilisation : worst_bond().share;
+            if (!(worst > 1)) break;
+            quiet = false;
+            break_batch(worst);
+        }
+        if (!decided || dropped == 0 || weighing >= settings.max_weighings || !land_fallen()) break;
+        quiet = false;
+    }
+    report.rounds = balances_;
+    report.all_iterations = iterations_;
+    collect(report);
+    warm_ = quiet && decided;
+    // What has come off has fallen, whatever else was not decided.
+    report.verdict = !decided ? Verdict::undecided : report.parts.empty() ? Verdict::stands : Verdict::falls;
+    return report;
+}
+
+}  // namespace talus::physical

@@ -1,0 +1,129 @@
+// physical_engine.h - physical mode: balance, breaking, falling, landing.
+//
+// Layer: structure (internal; include/talus/structure.h is the door). What happens in a solve:
+//
+//     find what is joined to a support; the rest falls
+//     balance (physical_solver.h); with dry joints, look for thrusts that stay inside the faces
+//     the worst faces break: all that are over their limit by at least half as much as the worst (a batch)
+//     again from the top until a batch is empty; then fallen parts load what they land on, and again
+//
+// A batch is chosen by share of the limit alone, so its order does not matter. A broken face is gone: it does
+// not press either. Determinism: inner axes make all copies of a structure alike; sums in chunks.
+// Tests: tests/structure/physical_*_test.cpp
+#pragma once
+
+#include "structure/physical_failure.h"
+#include "structure/physical_solver.h"
+
+#include <vector>
+
+namespace talus::physical {
+
+class Engine {
+ public:
+    std::vector<StructureMaterial> materials{StructureMaterial{}};
+    std::vector<StructureLoad> loads;
+    std::vector<StructurePin> pins;
+    std::vector<BondLimits> bond_limits;
+    JobSystem* jobs = nullptr;
+
+    void set_blocks(std::span<const StructureBlock> blocks);
+    bool remove(Cell cell);
+    void place(const StructureBlock& block);
+    /// Materials, loads, pins or limits changed: the next solve begins from nothing.
+    void forget() { warm_ = false; }
+
+    StructureReport solve(const StructureSettings& settings, StructureSolver::Progress progress,
+                          void* context);
+
+    // physical_report.cpp
+    StructureBalance balance() const;
+    std::vector<BondState> bonds_of(Cell cell) const;
+    void for_each_bond(void (*f)(void*, const BondState&), void* context) const;
+    double largest_added_load(Cell cell);
+    std::size_t bytes() const;
+
+ private:
+    enum class Found : std::uint8_t { balanced, falls, undecided };
+    struct Worst {
+        double share = 0;
+        Bond bond;
+    };
+    struct Thrust {  // of a dry joint: what it passes on, and the sum of what it could not
+        Local6 force, excess;
+    };
+
+    void give_back();
+    void take_over(Axis up);
+    void units();
+    std::size_t drop_unjoined();
+    void renumber(bool keep_motion);
+    void set_forces();
+    Found find_balance();
+    Worst worst_bond() const;
+    std::size_t break_batch(double worst);
+    bool land_fallen();
+    double base_reaction() const;
+    void collect(StructureReport& report) const;
+
+    // physical_thrust.cpp
+    Found find_thrusts();
+    bool is_mechanism(const std::vector<SixD>& motion, const Field& weight);
+
+    /// f(link, limits, force in inner units) for every bond: of the springs or, for a dry joint, of its
+    /// thrust.
+    template <class F>
+    void each_force(F&& f) const;
+    Local6 elastic(const Link& link, const std::vector<SixD>& motion) const;
+    StructureLimits limits_of(const Link& link) const;
+    bool is_dry(const StructureLimits& limits) const { return settings_.no_tension || limits.dry(); }
+    Strain strain_at(const StructureLimits& limits, const Local6& force) const;
+    BondState state_of(const Link& link, const StructureLimits& limits, const Local6& force) const;
+    Bond bond_of(const Link& link) const;
+    static std::uint64_t key_of(const Link& link) {
+        return std::uint64_t(link.high_slot) * 4 + std::uint64_t(link.low == kGroundEnd ? 3 : link.axis);
+    }
+
+    Solver solver_;
+    StructureSettings settings_;
+    std::vector<StructureBlock> input_;  // as set, until the first solve takes it over
+    bool pending_ = true;
+    Axis up_ = Axis::pos_y;
+    bool warm_ = false;  // the motion is that of the last solve, in which nothing broke
+    bool any_dry_ = false;
+    double unit_ = 1;     // kg of the inner unit of force
+    double stress_ = 1;   // Pa of the inner unit of stress
+    double load_ = 0;     // vertical, of all nodes; inner unit
+    double carried_ = 0;  // kg, of what is joined
+    double down_ = 0;     // kg, of added loads
+    std::uint32_t balances_ = 0, iterations_ = 0;
+    double imbalance_ = 0;
+    std::vector<double> landed_;  // kg for each slot, empty when nothing landed
+    std::vector<Word> fell_;      // for each brick
+    std::vector<std::pair<std::uint64_t, StructureLimits>> own_limits_;  // by key, sorted
+    std::vector<Bond> broken_;
+    std::vector<Thrust> thrusts_;  // in the order of for_each_link, of the dry joints
+    std::vector<Word> moving_;     // for each brick: nodes that move in the mechanism found
+};
+
+inline Local6 Engine::elastic(const Link& link, const std::vector<SixD>& motion) const {
+    const double* low = link.low & kFixedEnd ? nullptr : motion[link.low].v;
+    const double* high = link.high & kFixedEnd ? nullptr : motion[link.high].v;
+    Local6 f = strain<double>(link.axis, low, high);
+    for (int i = 0; i < 6; i++) f.v[i] *= link.scale * kSpring[i];
+    return f;
+}
+
+template <class F>
+void Engine::each_force(F&& f) const {
+    std::size_t dry = 0;
+    solver_.lattice.for_each_link([&](const Link& link) {
+        const StructureLimits limits = limits_of(link);
+        if (any_dry_ && is_dry(limits) && dry < thrusts_.size())
+            f(link, limits, thrusts_[dry++].force);
+        else
+            f(link, limits, elastic(link, solver_.x));
+    });
+}
+
+}  // namespace talus::physical

@@ -1,0 +1,439 @@
+// How the levels are made: groups of nodes, bundles of faces, coarse matrices.
+#include "structure/physical_multigrid.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace talus::physical {
+
+namespace {
+
+constexpr double kCoarseScale = 0.5;
+constexpr std::uint32_t kChunkNodes = 2048;
+constexpr std::uint32_t kCoarsest = 32;
+constexpr std::uint32_t kNoBundle = 0xffffffffu;
+
+// Lane of a component in eight.
+constexpr int lane_of(int k) { return k < 3 ? k : k + 1; }
+
+void store6(Matrix6& out, const double* m) {
+    std::memset(&out, 0, sizeof out);
+    for (int c = 0; c < 6; c++)
+        for (int r = 0; r < 6; r++) out.column[c][lane_of(r)] = float(m[6 * r + c]);
+}
+
+// out += T(p)^T k T(q), with T(a) the motion at arm a of a body (u + theta x a, theta): the force on a body
+// with arm p from the motion of one with arm q. k: three springs, and a symmetric 3 x 3 for turning.
+void add_springs(const double (&k)[3], const double (&turn)[3][3], const double (&p)[3], const double (&q)[3],
+                 double* out) {
+    for (int j = 0; j < 6; j++) {
+        double u[3] = {}, theta[3] = {};
+        (j < 3 ? u[j] : theta[j - 3]) = 1;
+        const double f[3] = {k[0] * (u[0] + theta[1] * q[2] - theta[2] * q[1]),
+                             k[1] * (u[1] + theta[2] * q[0] - theta[0] * q[2]),
+                             k[2] * (u[2] + theta[0] * q[1] - theta[1] * q[0])};
+        const double m[3] = {p[1] * f[2] - p[2] * f[1], p[2] * f[0] - p[0] * f[2], p[0] * f[1] - p[1] * f[0]};
+        for (int i = 0; i < 3; i++) {
+            out[6 * i + j] += f[i];
+            out[6 * (3 + i) + j] +=
+                m[i] + turn[i][0] * theta[0] + turn[i][1] * theta[1] + turn[i][2] * theta[2];
+        }
+    }
+}
+
+std::uint32_t root_of(std::vector<std::uint32_t>& up, std::uint32_t i) {
+    while (up[i] != i) i = up[i] = up[up[i]];
+    return i;
+}
+
+}  // namespace
+
+bool invert6(const double (&a)[36], double (&out)[36]) {
+    double m[6][12];
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++) {
+            m[i][j] = a[6 * i + j];
+            m[i][6 + j] = i == j;
+        }
+    for (int c = 0; c < 6; c++) {
+        if (!(m[c][c] > 1e-12)) return false;
+        const double s = 1 / m[c][c];
+        for (int j = 0; j < 12; j++) m[c][j] *= s;
+        for (int r = 0; r < 6; r++) {
+            if (r == c) continue;
+            const double t = m[r][c];
+            for (int j = 0; j < 12; j++) m[r][j] -= t * m[c][j];
+        }
+    }
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++) out[6 * i + j] = m[i][6 + j];
+    return true;
+}
+
+void own_stiffness(const Lattice& lattice, const Lattice::Class& c, double (&out)[36]) {
+    std::memset(out, 0, sizeof out);
+    for (int k = 0; k < 6; k++) {
+        const double s = c.all_scale[k];
+        if (s == 0) continue;
+        const int axis = k / 2;
+        double arm[3] = {}, springs[3] = {s * kShear, s * kShear, s * kShear}, turn[3][3] = {};
+        arm[axis] = k & 1 ? -0.5 : 0.5;
+        springs[axis] = s * kAxial;
+        for (int i = 0; i < 3; i++) turn[i][i] = s * (i == axis ? kTwist : kBend);
+        add_springs(springs, turn, arm, arm, out);
+    }
+    if (c.pinned == kGroundEnd) return;
+    for (const Pin& pin : lattice.pins) {
+        if (pin.node != c.pinned) continue;
+        const Cell at = lattice.cell[pin.node];
+        const double arm[3] = {pin.at[0] - at.x - 0.5, pin.at[1] - at.y - 0.5, pin.at[2] - at.z - 0.5};
+        add_springs(pin.stiffness, {}, arm, arm, out);
+    }
+}
+
+void Multigrid::build(const Lattice& lattice, JobSystem* jobs) {
+    lattice_ = &lattice;
+    jobs_ = jobs;
+    levels_.clear();
+    dense_.clear();
+    class_inverse_.resize(lattice.classes.size());
+    class_scale_.resize(lattice.classes.size());
+    for (std::size_t i = 0; i < lattice.classes.size(); i++) {
+        double own[36], inverse[36] = {};
+        own_stiffness(lattice, lattice.classes[i], own);
+        if (!invert6(own, inverse)) std::memset(inverse, 0, sizeof inverse);
+        store6(class_inverse_[i], inverse);
+        for (int k = 0; k < 8; k++) class_scale_[i].v[k] = k < 6 ? lattice.classes[i].scale[k] : 0;
+    }
+    levels_.emplace_back();
+    levels_.reserve(24);  // references stay valid
+    Level& finest = levels_[0];
+    finest.nodes = lattice.nodes;
+    finest.reds = lattice.reds;
+    const std::size_t size = lattice.nodes + 1;  // one more, which is zero: where nothing moves
+    for (Field* f : {&finest.t, &finest.s, &finest.d}) f->assign(size, {});
+    if (lattice.nodes > 1) coarsen_finest();
+    for (std::size_t l = 1; l < levels_.size() && levels_[l].nodes > kCoarsest && l < 20; l++) coarsen(l);
+    if (levels_.size() > 1) invert_coarsest();
+}
+
+// Nodes come in Morton order; `child_parent` in the same order, numbered in the order of first sight.
+void Multigrid::place_nodes(Level& fine, Level& coarse, const std::vector<std::uint32_t>& child_parent) {
+    const bool finest = &fine == &levels_[0];
+    // Colours: red first.
+    std::vector<std::uint32_t> storage(coarse.nodes);
+    const auto is_red = [&](std::size_t i) {
+        const Cell c = coarse.brick[i];
+        return ((c.x ^ c.y ^ c.z) & 1) == 0;
+    };
+    coarse.reds = 0;
+    for (std::size_t i = 0; i < coarse.nodes; i++) coarse.reds += is_red(i);
+    std::uint32_t red = 0, black = coarse.reds;
+    for (std::size_t i = 0; i < coarse.nodes; i++) storage[i] = is_red(i) ? red++ : black++;
+    std::vector<Cell> brick(coarse.nodes);
+    for (std::size_t i = 0; i < coarse.nodes; i++) brick[storage[i]] = coarse.brick[i];
+
+    coarse.brick.swap(brick);
+    coarse.natural = storage;
+    coarse.place.assign(std::size_t(coarse.nodes) * 3, 0);
+    fine.parent.resize(fine.nodes);
+    fine.arm.resize(fine.nodes);
+    std::vector<std::uint32_t> count(coarse.nodes, 0);
+    std::vector<std::uint32_t> order;
+    if (finest) {
+        order.reserve(fine.nodes);
+        for (const Brick& b : lattice_->bricks)
+            for (Word w = b.free; w; w &= w - 1) order.push_back(lattice_->node_of(b, std::countr_zero(w)));
+    }
+    const std::vector<std::uint32_t>& nodes = finest ? order : fine.natural;
+    const auto place = [&](std::uint32_t n, double* p) {
+        if (finest) {
+            const Cell c = lattice_->cell[n];
+            p[0] = c.x + 0.5;
+            p[1] = c.y + 0.5;
+            p[2] = c.z + 0.5;
+        } else {
+            for (int k = 0; k < 3; k++) p[k] = fine.place[3 * std::size_t(n) + std::size_t(k)];
+        }
+    };
+    double p[3];
+    for (std::size_t i = 0; i < nodes.size(); i++) {
+        const std::uint32_t to = storage[child_parent[i]];
+        fine.parent[nodes[i]] = to;
+        place(nodes[i], p);
+        for (std::size_t k = 0; k < 3; k++) coarse.place[3 * std::size_t(to) + k] += p[k];
+        count[to]++;
+    }
+    for (std::size_t i = 0; i < coarse.nodes; i++)
+        for (std::size_t k = 0; k < 3; k++) coarse.place[3 * i + k] /= count[i];
+    for (std::uint32_t n = 0; n < fine.nodes; n++) {
+        place(n, p);
+        const double* q = &coarse.place[3 * std::size_t(fine.parent[n])];
+        for (int k = 0; k < 3; k++) fine.arm[n].v[k] = float(p[k] - q[k]);
+        fine.arm[n].v[3] = 0;
+    }
+}
+
+void Multigrid::add_bundle(Level& coarse, std::vector<std::uint32_t>& first, Bundle bundle) {
+    std::uint32_t at = first[bundle.node];
+    while (at != kNoBundle) {
+        const Bundle& have = coarse.bundles[at];
+        if (have.other == bundle.other && have.axis == bundle.axis && have.plane == bundle.plane) break;
+        at = have.next;
+    }
+    if (at == kNoBundle) {
+        bundle.next = first[bundle.node];
+        first[bundle.node] = std::uint32_t(coarse.bundles.size());
+        coarse.bundles.push_back(bundle);
+        return;
+    }
+    Bundle& sum = coarse.bundles[at];
+    sum.weight += bundle.weight;
+    sum.b += bundle.b;
+    sum.c += bundle.c;
+    sum.bb += bundle.bb;
+    sum.cc += bundle.cc;
+    sum.bc += bundle.bc;
+}
+
+void Multigrid::coarsen_finest() {
+    const Lattice& lattice = *lattice_;
+    levels_.emplace_back();
+    Level &fine = levels_[0], &coarse = levels_[1];
+    std::vector<std::uint32_t> child_parent(fine.nodes);
+    std::size_t next = 0;
+    // Chunks are runs of bricks.
+    const auto cut = [&](std::uint32_t red, std::uint32_t black) {
+        if (!fine.chunks.empty()) {
+            fine.chunks.back().red_end = red;
+            fine.chunks.back().black_end = black;
+        }
+    };
+    for (const Brick& b : lattice.bricks) {
+        if (!b.free) continue;
+        if (fine.chunks.empty() ||
+            b.red - fine.chunks.back().red + b.black - fine.chunks.back().black >= kChunkNodes) {
+            cut(b.red, b.black);
+            fine.chunks.push_back({b.red, 0, b.black, 0});
+        }
+        Word inner[3];
+        for (int a = 0; a < 3; a++) inner[a] = lattice.bonds(b, a) & ~kLast[a] & b.free;
+        for (Word rest = b.free; rest;) {
+            Word group = rest & (~rest + 1), before = 0;
+            while (group != before) {
+                before = group;
+                for (int a = 0; a < 3; a++) {
+                    group |= (group & inner[a]) << kShift[a];
+                    group |= (group >> kShift[a]) & inner[a];
+                }
+                group &= b.free;
+            }
+            // Children in order of bits; their places in the Morton order are base + rank.
+            for (Word w = group; w; w &= w - 1) {
+                const int bit = std::countr_zero(w);
+                child_parent[next + std::size_t(std::popcount(b.free & ((Word(1) << bit) - 1)))] =
+                    coarse.nodes;
+            }
+            coarse.nodes++;
+            coarse.brick.push_back(b.coord);
+            rest &= ~group;
+        }
+        next += std::size_t(std::popcount(b.free));
+    }
+    cut(fine.reds, fine.nodes);
+    place_nodes(fine, coarse, child_parent);
+
+    std::vector<std::uint32_t> first(coarse.nodes, kNoBundle);
+    lattice.for_each_link([&](const Link& link) {
+        const bool low_moves = !(link.low & kFixedEnd), high_moves = !(link.high & kFixedEnd);
+        const std::uint32_t i = low_moves ? fine.parent[link.low] : kGroundEnd;
+        const std::uint32_t j = high_moves ? fine.parent[link.high] : kGroundEnd;
+        if (i == j) return;
+        const Cell c = cell_of(lattice.bricks[link.brick].coord, link.bit);
+        const int whole[3] = {c.x, c.y, c.z};
+        const bool ground = link.low == kGroundEnd;
+        const double plane = whole[link.axis] + (ground ? 0 : 1);
+        const double b = whole[next_axis(link.axis)] + 0.5, d = whole[third_axis(link.axis)] + 0.5;
+        const double s = link.scale * kCoarseScale;
+        const bool both = low_moves && high_moves;
+        add_bundle(coarse, first,
+                   {low_moves ? i : j, both ? j : kGroundEnd, 0, link.axis, plane, s, s * b, s * d, s * b * b,
+                    s * d * d, s * b * d});
+    });
+    for (const Pin& pin : lattice.pins) {
+        Point p{fine.parent[pin.node], {}, {}};
+        for (int k = 0; k < 3; k++) {
+            p.at[k] = pin.at[k];
+            p.stiffness[k] = pin.stiffness[k] * kCoarseScale;
+        }
+        coarse.points.push_back(p);
+    }
+    assemble(coarse);
+}
+
+void Multigrid::coarsen(std::size_t l) {
+    Level& fine = levels_[l];
+    std::vector<std::uint32_t> up(fine.nodes);
+    for (std::uint32_t i = 0; i < fine.nodes; i++) up[i] = i;
+    const auto cell = [&](std::uint32_t n) {
+        const Cell c = fine.brick[n];
+        return Cell{c.x >> 1, c.y >> 1, c.z >> 1};
+    };
+    for (const Bundle& bundle : fine.bundles) {
+        if (bundle.other == kGroundEnd || cell(bundle.node) != cell(bundle.other)) continue;
+        const std::uint32_t a = root_of(up, bundle.node), b = root_of(up, bundle.other);
+        if (a < b)
+            up[b] = a;
+        else
+            up[a] = b;
+    }
+    Level coarse;
+    std::vector<std::uint32_t> number(fine.nodes, kGroundEnd), child_parent(fine.nodes);
+    for (std::size_t i = 0; i < fine.nodes; i++) {
+        const std::uint32_t n = fine.natural[i], root = root_of(up, n);
+        if (number[root] == kGroundEnd) {
+            number[root] = coarse.nodes++;
+            coarse.brick.push_back(cell(n));
+        }
+        child_parent[i] = number[root];
+    }
+    // Chunks end where the cell of the next level does.
+    std::uint32_t red = 0, black = fine.reds;
+    fine.chunks.push_back({0, 0, black, 0});
+    for (std::size_t i = 0; i < fine.nodes; i++) {
+        const std::uint32_t n = fine.natural[i];
+        if (i && cell(n) != cell(fine.natural[i - 1])) {
+            Chunk& last = fine.chunks.back();
+            if (red - last.red + black - last.black >= kChunkNodes) {
+                last.red_end = red;
+                last.black_end = black;
+                fine.chunks.push_back({red, 0, black, 0});
+            }
+        }
+        (n < fine.reds ? red : black)++;
+    }
+    fine.chunks.back().red_end = fine.reds;
+    fine.chunks.back().black_end = fine.nodes;
+    if (coarse.nodes * 10 > fine.nodes * 9) return;  // it does not get coarser: many parts, no bonds
+    levels_.push_back(std::move(coarse));
+    Level &below = levels_[l], &above = levels_[l + 1];
+    place_nodes(below, above, child_parent);
+    std::vector<std::uint32_t> first(above.nodes, kNoBundle);
+    for (Bundle bundle : below.bundles) {
+        bundle.node = below.parent[bundle.node];
+        if (bundle.other != kGroundEnd) bundle.other = below.parent[bundle.other];
+        if (bundle.node == bundle.other) continue;
+        for (double* v : {&bundle.weight, &bundle.b, &bundle.c, &bundle.bb, &bundle.cc, &bundle.bc})
+            *v *= kCoarseScale;
+        add_bundle(above, first, bundle);
+    }
+    for (Point point : below.points) {
+        point.node = below.parent[point.node];
+        for (double& s : point.stiffness) s *= kCoarseScale;
+        above.points.push_back(point);
+    }
+    assemble(above);
+}
+
+void Multigrid::assemble(Level& level) {
+    const std::size_t n = level.nodes;
+    level.row.assign(n + 1, 0);
+    for (const Bundle& b : level.bundles)
+        if (b.other != kGroundEnd) {
+            level.row[b.node + 1]++;
+            level.row[b.other + 1]++;
+        }
+    for (std::size_t i = 0; i < n; i++) level.row[i + 1] += level.row[i];
+    std::vector<std::uint32_t> at(level.row.begin(), level.row.end() - 1);
+    level.column.resize(level.row[n]);
+    level.block.resize(level.row[n]);
+    std::vector<double> own(36 * n, 0.0);
+    for (const Bundle& bundle : level.bundles) {
+        const int a = bundle.axis, b = next_axis(a), c = third_axis(a);
+        const double w = bundle.weight;
+        double middle[3], springs[3], turn[3][3] = {};
+        middle[a] = bundle.plane;
+        middle[b] = bundle.b / w;
+        middle[c] = bundle.c / w;
+        const double bb = bundle.bb - w * middle[b] * middle[b], cc = bundle.cc - w * middle[c] * middle[c];
+        const double bc = bundle.bc - w * middle[b] * middle[c];
+        springs[a] = kAxial * w;
+        springs[b] = springs[c] = kShear * w;
+        turn[a][a] = kTwist * w + kShear * (bb + cc);
+        turn[b][b] = kBend * w + kAxial * cc;
+        turn[c][c] = kBend * w + kAxial * bb;
+        turn[b][c] = turn[c][b] = -kAxial * bc;
+        double p[3], q[3];
+        for (std::size_t k = 0; k < 3; k++) p[k] = middle[k] - level.place[3 * std::size_t(bundle.node) + k];
+        add_springs(springs, turn, p, p, &own[36 * std::size_t(bundle.node)]);
+        if (bundle.other == kGroundEnd) continue;
+        for (std::size_t k = 0; k < 3; k++) q[k] = middle[k] - level.place[3 * std::size_t(bundle.other) + k];
+        add_springs(springs, turn, q, q, &own[36 * std::size_t(bundle.other)]);
+        double pq[36] = {}, qp[36] = {};
+        add_springs(springs, turn, p, q, pq);
+        add_springs(springs, turn, q, p, qp);
+        std::uint32_t e = at[bundle.node]++;
+        level.column[e] = bundle.other;
+        store6(level.block[e], pq);
+        e = at[bundle.other]++;
+        level.column[e] = bundle.node;
+        store6(level.block[e], qp);
+    }
+    for (const Point& point : level.points) {
+        double arm[3];
+        for (std::size_t k = 0; k < 3; k++)
+            arm[k] = point.at[k] - level.place[3 * std::size_t(point.node) + k];
+        add_springs(point.stiffness, {}, arm, arm, &own[36 * std::size_t(point.node)]);
+    }
+    level.inverse.resize(n);
+    level.matrix.resize(n);
+    for (std::size_t i = 0; i < n; i++) {
+        double m[36], inverse[36] = {};
+        std::memcpy(m, &own[36 * i], sizeof m);
+        if (!invert6(m, inverse)) std::memset(inverse, 0, sizeof inverse);
+        store6(level.matrix[i], m);
+        store6(level.inverse[i], inverse);
+    }
+    for (Field* f :
+         {&level.b, &level.t, &level.s, &level.d, &level.z1, &level.q1, &level.z2, &level.q2, &level.r})
+        f->assign(n, {});
+}
+
+// The inverse by elimination; a little on the diagonal for what is held by too few pins.
+void Multigrid::invert_coarsest() {
+    const Level& level = levels_.back();
+    if (level.nodes > kCoarsest * 4) return;
+    const std::size_t n = level.nodes, m = 6 * n;
+    std::vector<double> a(m * m, 0.0);
+    for (std::size_t i = 0; i < n; i++) {
+        for (std::size_t c = 0; c < 6; c++)
+            for (std::size_t r = 0; r < 6; r++)
+                a[(6 * i + r) * m + 6 * i + c] = double(level.matrix[i].column[c][lane_of(int(r))]);
+        for (std::uint32_t e = level.row[i]; e < level.row[i + 1]; e++)
+            for (std::size_t c = 0; c < 6; c++)
+                for (std::size_t r = 0; r < 6; r++)
+                    a[(6 * i + r) * m + 6 * level.column[e] + c] -=
+                        double(level.block[e].column[c][lane_of(int(r))]);
+    }
+    double largest = 0;
+    for (std::size_t i = 0; i < m; i++) largest = a[i * m + i] > largest ? a[i * m + i] : largest;
+    for (std::size_t i = 0; i < m; i++) a[i * m + i] += 1e-9 * largest;
+    for (std::size_t k = 0; k < m; k++) {
+        double* pivot_row = &a[k * m];
+        const double pivot = 1 / pivot_row[k];
+        pivot_row[k] = 1;
+        for (std::size_t j = 0; j < m; j++) pivot_row[j] *= pivot;
+        for (std::size_t i = 0; i < m; i++) {
+            if (i == k) continue;
+            double* row = &a[i * m];
+            const double t = row[k];
+            if (t == 0) continue;
+            row[k] = 0;
+            for (std::size_t j = 0; j < m; j++) row[j] -= t * pivot_row[j];
+        }
+    }
+    dense_.resize(m * m);
+    for (std::size_t i = 0; i < m * m; i++) dense_[i] = float(a[i]);
+}
+
+}  // namespace talus::physical

@@ -1,0 +1,354 @@
+#include "structure/physical_lattice.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace talus::physical {
+
+Cell Frame::inner(Cell c) const {
+    const int in[3] = {c.x, c.y, c.z};
+    return {in[from[0]] * sign[0] + offset.x, in[from[1]] * sign[1] + offset.y,
+            in[from[2]] * sign[2] + offset.z};
+}
+Cell Frame::outer(Cell c) const {
+    const int in[3] = {c.x - offset.x, c.y - offset.y, c.z - offset.z};
+    int out[3];
+    for (int i = 0; i < 3; i++) out[from[i]] = in[i] * sign[i];
+    return {out[0], out[1], out[2]};
+}
+// Adding zero turns -0 into 0, so that mirrored copies have the same bits.
+DVec3 Frame::inner(DVec3 v) const {
+    return {v[from[0]] * sign[0] + 0.0, v[from[1]] * sign[1] + 0.0, v[from[2]] * sign[2] + 0.0};
+}
+DVec3 Frame::outer(DVec3 v) const {
+    DVec3 out;
+    for (int i = 0; i < 3; i++) out[from[i]] = v[i] * sign[i] + 0.0;
+    return out;
+}
+double Frame::handedness() const {
+    const bool odd = from[1] == third_axis(from[0]);
+    return (odd ? -1 : 1) * sign[0] * sign[1] * sign[2];
+}
+
+namespace {
+
+std::uint64_t mixed(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+std::uint64_t bits_of(double x) {
+    std::uint64_t b;
+    std::memcpy(&b, &x, sizeof b);
+    return b;
+}
+std::uint64_t cell_hash(Cell c) {
+    return mixed(mixed(std::uint64_t(std::uint32_t(c.x)) << 32 | std::uint32_t(c.z)) + std::uint32_t(c.y));
+}
+
+// Every third bit from the low 21.
+std::uint64_t spread3(std::uint64_t v) {
+    v &= 0x1fffff;
+    v = (v | v << 32) & 0x1f00000000ffffu;
+    v = (v | v << 16) & 0x1f0000ff0000ffu;
+    v = (v | v << 8) & 0x100f00f00f00f00fu;
+    v = (v | v << 4) & 0x10c30c30c30c30c3u;
+    return (v | v << 2) & 0x1249249249249249u;
+}
+std::uint64_t morton(Cell brick) {
+    return spread3(std::uint32_t(brick.x)) | spread3(std::uint32_t(brick.z)) << 1 |
+           spread3(std::uint32_t(brick.y)) << 2;
+}
+
+Cell brick_cell(Cell c) { return {c.x >> 2, c.y >> 2, c.z >> 2}; }
+
+// Of the eight frames with this up, the one whose picture of the structure has the least hash. Copies of a
+// structure give the same eight pictures. A tie means that two pictures are the same.
+Frame choose_frame(std::span<const StructureBlock> blocks, Axis up, std::span<const StructureLoad> loads) {
+    const int up_axis = int(up) / 2, up_sign = int(up) & 1 ? -1 : 1;
+    const int a = next_axis(up_axis), b = third_axis(up_axis);
+    Cell low = blocks[0].cell, high = low;
+    for (const StructureBlock& block : blocks) {
+        const Cell c = block.cell;
+        low = {c.x < low.x ? c.x : low.x, c.y < low.y ? c.y : low.y, c.z < low.z ? c.z : low.z};
+        high = {c.x > high.x ? c.x : high.x, c.y > high.y ? c.y : high.y, c.z > high.z ? c.z : high.z};
+    }
+    Frame frames[8];
+    std::uint64_t hash[8] = {};
+    for (int k = 0; k < 8; k++) {
+        Frame& f = frames[k];
+        f.from[0] = k & 1 ? b : a;
+        f.from[1] = up_axis;
+        f.from[2] = k & 1 ? a : b;
+        f.sign[0] = k & 2 ? -1 : 1;
+        f.sign[1] = up_sign;
+        f.sign[2] = k & 4 ? -1 : 1;
+        const Cell p = f.inner(low), q = f.inner(high);
+        f.offset = {-(p.x < q.x ? p.x : q.x), -(p.y < q.y ? p.y : q.y), -(p.z < q.z ? p.z : q.z)};
+    }
+    for (const StructureBlock& block : blocks) {
+        const std::uint64_t what = mixed(bits_of(block.mass) + (std::uint64_t(block.material) << 1) +
+                                         (block.support ? 0x9E3779B97F4A7C15u : 0));
+        for (int k = 0; k < 8; k++) hash[k] += mixed(cell_hash(frames[k].inner(block.cell)) ^ what);
+    }
+    for (const StructureLoad& load : loads)
+        for (int k = 0; k < 8; k++) {
+            const DVec3 f = frames[k].inner(load.force);
+            hash[k] += mixed(cell_hash(frames[k].inner(load.cell)) ^
+                             mixed(bits_of(f.x) + mixed(bits_of(f.y) + mixed(bits_of(f.z)))));
+        }
+    int best = 0;
+    for (int k = 1; k < 8; k++)
+        if (hash[k] < hash[best]) best = k;
+    return frames[best];
+}
+
+}  // namespace
+
+void Lattice::insert(std::uint32_t brick) {
+    const std::size_t mask = table_.size() - 1;
+    std::size_t at = cell_hash(bricks[brick].coord) & mask;
+    while (table_[at]) at = (at + 1) & mask;
+    table_[at] = brick + 1;
+}
+
+// The empty brick when there is none.
+std::uint32_t Lattice::lookup(Cell coord) const {
+    const std::size_t mask = table_.size() - 1;
+    for (std::size_t at = cell_hash(coord) & mask; table_[at]; at = (at + 1) & mask)
+        if (bricks[table_[at] - 1].coord == coord) return table_[at] - 1;
+    return std::uint32_t(bricks.size() - 1);
+}
+
+void Lattice::set_blocks(std::span<const StructureBlock> blocks, Axis up,
+                         std::span<const StructureLoad> loads) {
+    bricks.clear();
+    table_.clear();
+    mass.clear();
+    kind.clear();
+    support.clear();
+    if (!blocks.empty()) {
+        frame = choose_frame(blocks, up, loads);
+        struct Run {
+            std::uint64_t key;
+            std::uint32_t block;
+        };
+        std::vector<Run> order(blocks.size());
+        for (std::size_t i = 0; i < blocks.size(); i++) {
+            const Cell c = frame.inner(blocks[i].cell);
+            order[i] = {morton(brick_cell(c)), std::uint32_t(i)};
+        }
+        // Blocks of a brick often come in a row; sort runs of equal keys by key, then fill the bricks.
+        std::sort(order.begin(), order.end(), [](const Run& a, const Run& b) { return a.key < b.key; });
+        for (std::size_t i = 0; i < order.size(); i++) {
+            const Cell c = frame.inner(blocks[order[i].block].cell);
+            if (i == 0 || order[i].key != order[i - 1].key) {
+                Brick b;
+                b.coord = brick_cell(c);
+                b.base = std::uint32_t(i);
+                for (Word& w : b.bond) w = ~Word(0);
+                bricks.push_back(b);
+            }
+            bricks.back().slots |= Word(1) << bit_of(c);
+            bricks.back().present = bricks.back().slots;
+        }
+        mass.resize(blocks.size());
+        kind.resize(blocks.size());
+        support.resize(blocks.size());
+        std::size_t at = 0;
+        for (const Brick& b : bricks)
+            for (int n = std::popcount(b.slots); n > 0; n--, at++) {
+                const StructureBlock& block = blocks[order[at].block];
+                const std::uint32_t s = b.slot(bit_of(frame.inner(block.cell)));
+                mass[s] = block.mass;
+                kind[s] = block.material;
+                support[s] = block.support;
+            }
+    }
+    bricks.push_back({});  // the empty one
+    std::size_t size = 16;
+    while (size < 2 * bricks.size()) size *= 2;
+    table_.assign(size, 0);
+    for (std::uint32_t i = 0; i + 1 < bricks.size(); i++) insert(i);
+    for (std::uint32_t i = 0; i < bricks.size(); i++) {
+        Brick& b = bricks[i];
+        static constexpr Cell kStep[6] = {{1, 0, 0},  {-1, 0, 0}, {0, 1, 0},
+                                          {0, -1, 0}, {0, 0, 1},  {0, 0, -1}};
+        for (int k = 0; k < 6; k++)
+            b.nb[k] = i + 1 < bricks.size() ? lookup(b.coord + kStep[k]) : std::uint32_t(bricks.size() - 1);
+    }
+}
+
+void Lattice::set_supports(bool dry_ground) {
+    for (std::uint32_t i = 0; i + 1 < bricks.size(); i++) {
+        Brick& b = bricks[i];
+        b.fixed = b.ground = 0;
+        b.free = b.present;
+        for (Word w = b.present; w; w &= w - 1) {
+            const int bit = std::countr_zero(w);
+            if (!support[b.slot(bit)]) continue;
+            const Brick& below = behind_inside(1, bit) ? b : bricks[b.nb[3]];
+            const bool on_block = below.present >> behind_bit(1, bit) & 1;
+            if (dry_ground && !on_block) {
+                b.ground |= Word(1) << bit;
+            } else {
+                b.fixed |= Word(1) << bit;
+                b.free &= ~(Word(1) << bit);
+            }
+        }
+    }
+}
+
+std::uint32_t Lattice::brick_at(Cell c) const { return lookup(brick_cell(c)); }
+
+bool Lattice::find(Cell c, std::uint32_t& brick, int& bit) const {
+    if (table_.empty()) return false;
+    brick = lookup(brick_cell(c));
+    bit = bit_of(c);
+    return bricks[brick].exists() >> bit & 1;
+}
+
+std::uint32_t Lattice::node_of(const Brick& b, int bit) const {
+    const Word below = (Word(1) << bit) - 1;
+    return kRed >> bit & 1 ? b.red + std::uint32_t(std::popcount(b.free & kRed & below))
+                           : b.black + std::uint32_t(std::popcount(b.free & ~kRed & below));
+}
+
+std::uint32_t Lattice::end_of(const Brick& b, int bit) const {
+    return b.free >> bit & 1 ? node_of(b, bit) : kFixedEnd | b.slot(bit);
+}
+
+Word Lattice::bonds(const Brick& b, int axis) const {
+    const Word e = b.exists();
+    return e & b.bond[axis] & seen_ahead(axis, e, bricks[b.nb[2 * axis]].exists());
+}
+
+void Lattice::index(std::span<const double> stiffness, std::span<const StructurePin> outer_pins) {
+    stiffness_of.assign(stiffness.begin(), stiffness.end());
+    uniform = true;
+    for (const double s : stiffness)
+        if (s != 1) uniform = false;
+    nodes = reds = 0;
+    for (const Brick& b : bricks) {
+        nodes += std::uint32_t(std::popcount(b.free));
+        reds += std::uint32_t(std::popcount(b.free & kRed));
+    }
+    std::uint32_t red = 0, black = reds;
+    for (Brick& b : bricks) {
+        b.red = red;
+        b.black = black;
+        red += std::uint32_t(std::popcount(b.free & kRed));
+        black += std::uint32_t(std::popcount(b.free & ~kRed));
+    }
+    slot_of.resize(nodes);
+    neighbour.resize(std::size_t(nodes) * 6);
+    node_class.resize(nodes);
+    cell.resize(nodes);
+
+    // A class is the materials of a block and of what it is bonded to: 0 nothing, else 2 + twice the
+    // material, one more when that does not move; 1 the ground. Few in any build; found by sorting.
+    struct Key {
+        std::uint16_t own, side[6];
+        bool operator<(const Key& o) const { return std::memcmp(this, &o, sizeof o) < 0; }
+        bool operator==(const Key& o) const { return std::memcmp(this, &o, sizeof o) == 0; }
+    };
+    std::vector<Key> keys;
+    std::vector<std::uint32_t> key_table(1024, 0);
+    const auto class_of = [&](const Key& key) {
+        std::uint64_t h[2] = {};
+        std::memcpy(h, &key, sizeof key);
+        const std::uint64_t hash = mixed(h[0] + mixed(h[1] + 0x9E3779B97F4A7C15u));
+        std::size_t mask = key_table.size() - 1, at = hash & mask;
+        for (; key_table[at]; at = (at + 1) & mask)
+            if (keys[key_table[at] - 1] == key) return key_table[at] - 1;
+        keys.push_back(key);
+        key_table[at] = std::uint32_t(keys.size());
+        if (keys.size() * 2 > key_table.size()) {
+            std::vector<std::uint32_t> grown(key_table.size() * 2, 0);
+            mask = grown.size() - 1;
+            for (std::uint32_t k = 0; k < keys.size(); k++) {
+                std::memcpy(h, &keys[k], sizeof key);
+                std::size_t to = mixed(h[0] + mixed(h[1] + 0x9E3779B97F4A7C15u)) & mask;
+                while (grown[to]) to = (to + 1) & mask;
+                grown[to] = k + 1;
+            }
+            key_table.swap(grown);
+        }
+        return std::uint32_t(keys.size() - 1);
+    };
+    const std::size_t total = stiffness.size();
+    for (std::uint32_t i = 0; i + 1 < bricks.size(); i++) {
+        const Brick& b = bricks[i];
+        if (!b.free) continue;
+        Word linked[6];
+        for (int a = 0; a < 3; a++) {
+            linked[2 * a] = bonds(b, a);
+            linked[2 * a + 1] = b.exists() & seen_behind(a, bonds(b, a), bonds(bricks[b.nb[2 * a + 1]], a));
+        }
+        for (Word w = b.free; w; w &= w - 1) {
+            const int bit = std::countr_zero(w);
+            const std::uint32_t n = node_of(b, bit), slot = b.slot(bit);
+            slot_of[n] = slot;
+            cell[n] = cell_of(b.coord, bit);
+            Key key{};
+            key.own = kind[slot];
+            for (int k = 0; k < 6; k++) {
+                std::uint32_t to = nodes;
+                if (linked[k] >> bit & 1) {
+                    const int axis = k / 2;
+                    const bool ahead = !(k & 1);
+                    const bool inside = ahead ? ahead_inside(axis, bit) : behind_inside(axis, bit);
+                    const Brick& other = inside ? b : bricks[b.nb[k]];
+                    const int at = ahead ? ahead_bit(axis, bit) : behind_bit(axis, bit);
+                    const bool moves = other.free >> at & 1;
+                    if (moves) to = node_of(other, at);
+                    key.side[k] = std::uint16_t(2 + 2 * kind[other.slot(at)] + (moves ? 0 : 1));
+                }
+                neighbour[std::size_t(n) * 6 + std::size_t(k)] = to;
+            }
+            if (b.ground >> bit & 1) key.side[3] = 1;
+            node_class[n] = class_of(key);
+        }
+    }
+    classes.assign(keys.size(), {});
+    for (std::size_t c = 0; c < keys.size(); c++)
+        for (int k = 0; k < 6; k++) {
+            const int side = keys[c].side[k];
+            const double own = stiffness[keys[c].own < total ? keys[c].own : 0];
+            double s = 0;
+            if (side == 1) s = 2 * own;
+            if (side > 1) s = series(own, stiffness[std::size_t(side - 2) / 2]);
+            classes[c].all_scale[k] = s;
+            classes[c].scale[k] = side > 1 && !(side & 1) ? float(s) : 0;
+        }
+
+    pins.clear();
+    for (const StructurePin& pin : outer_pins) {
+        std::uint32_t brick;
+        int bit;
+        if (!find(frame.inner(pin.cell), brick, bit) || !(bricks[brick].free >> bit & 1)) continue;
+        Pin p;
+        p.node = node_of(bricks[brick], bit);
+        const Cell c = cell[p.node];
+        const DVec3 at = frame.inner(pin.at);
+        const int whole[3] = {c.x, c.y, c.z};
+        for (int a = 0; a < 3; a++) {
+            p.at[a] = whole[a] + 0.5 + at[a];
+            p.stiffness[a] = pin.hold[frame.from[a]] ? kPinStiffness : 0;
+        }
+        pins.push_back(p);
+        Class own = classes[node_class[p.node]];
+        if (own.pinned == p.node) continue;
+        own.pinned = p.node;
+        node_class[p.node] = std::uint32_t(classes.size());
+        classes.push_back(own);
+    }
+}
+
+std::size_t Lattice::bytes() const {
+    const auto of = [](const auto& v) { return v.capacity() * sizeof v[0]; };
+    return of(bricks) + of(mass) + of(kind) + of(support) + of(slot_of) + of(neighbour) + of(node_class) +
+           of(cell) + of(classes) + of(pins) + of(table_);
+}
+
+}  // namespace talus::physical

@@ -1,0 +1,126 @@
+// physical_multigrid.h - the lattice on ever coarser levels, and one cycle over them.
+//
+// Layer: structure (internal). A node of a coarse level is a group of nodes that moves as one rigid body:
+// 4^3 cells at first, then 2^3 groups, cut where bonds do not hold them together. What lies between two
+// groups is a bundle of faces, and all that counts of them is six sums (number, first and second moments of
+// their places, each face weighted with its stiffness), which add up level by level. Coarse operators are
+// halved at each level: rigid groups make a lattice too stiff, and so the correction comes out about right.
+//
+// A cycle: smooth, restrict what is left, solve coarse, add, smooth. The smoother is a Chebyshev polynomial
+// of degree 3 over [0.1, 1] of the system reduced to the black nodes, framed by exact half sweeps. Each
+// coarse level is solved by two steps of conjugate gradients with the next cycle as preconditioner (a
+// K-cycle), the coarsest by its inverse.
+//
+// Rejected: V-cycles (twice the iterations), groups of 2^3 from the start (more work a cycle), smoothed
+// aggregation (coarse operators lose their short form). Source: Notay, "An aggregation-based algebraic
+// multigrid method", ETNA 37 (2010); Briggs et al., A Multigrid Tutorial.
+// Numbers: float; what is summed up over nodes is double, in fixed chunks, so that threads do not matter.
+// Tests: tests/structure/physical_solver_test.cpp
+#pragma once
+
+#include "math/simd.h"
+#include "structure/physical_lattice.h"
+
+#include <vector>
+
+namespace talus::physical {
+
+/// Six numbers of a node.
+struct alignas(32) Six {
+    float v[8];
+};
+using Field = std::vector<Six>;
+/// A 6 x 6 matrix as six columns of eight.
+struct alignas(32) Matrix6 {
+    float column[6][8];
+};
+
+/// Runs f(i) for i < count, on the threads of `jobs` if given.
+template <class F>
+void in_parallel(JobSystem* jobs, std::size_t count, F&& f) {
+    if (!jobs || count < 2) {
+        for (std::size_t i = 0; i < count; i++) f(i);
+        return;
+    }
+    jobs->parallel_for(
+        count, [](void* context, std::size_t i) { (*static_cast<F*>(context))(i); },
+        const_cast<void*>(static_cast<const void*>(&f)));
+}
+
+class Multigrid {
+ public:
+    void build(const Lattice& lattice, JobSystem* jobs);
+    /// x = about K^-1 b on the finest level.
+    void precondition(const Six* b, Six* x);
+    std::size_t bytes() const;
+    std::size_t levels() const { return levels_.size(); }
+
+ private:
+    // All bonds between two groups in one plane.
+    struct Bundle {
+        std::uint32_t node, other;  // other: kGroundEnd for what does not move. node is on the low side, or
+                                    // the only one
+        std::uint32_t next;         // of the same node
+        int axis;
+        double plane;                     // coordinate along the axis
+        double weight, b, c, bb, cc, bc;  // sums over the faces of s, s b, s c, s b b, s c c, s b c
+    };
+    struct Point {  // a pin
+        std::uint32_t node;
+        double at[3], stiffness[3];
+    };
+    struct Chunk {
+        std::uint32_t red, red_end, black, black_end;
+    };
+    struct alignas(16) Arm {
+        float v[4];
+    };
+    struct Level {
+        std::uint32_t nodes = 0, reds = 0;
+        std::vector<Chunk> chunks;  // no group of the next level is in two of them
+        // To the next level.
+        std::vector<std::uint32_t> parent;
+        std::vector<Arm> arm;  // from the parent's place
+        Field b, t, s, d;
+        // All but the finest.
+        std::vector<std::uint32_t> natural;  // in Morton order
+        std::vector<Cell> brick;
+        std::vector<double> place;  // 3 a node
+        std::vector<Bundle> bundles;
+        std::vector<Point> points;
+        std::vector<std::uint32_t> row, column;
+        std::vector<Matrix6> block, inverse, matrix;
+        Field z1, q1, z2, q2, r;
+    };
+    struct FineView;
+    struct CoarseView;
+
+    void coarsen_finest();
+    void coarsen(std::size_t l);
+    void add_bundle(Level& coarse, std::vector<std::uint32_t>& first, Bundle bundle);
+    void place_nodes(Level& fine, Level& coarse, const std::vector<std::uint32_t>& child_parent);
+    void assemble(Level& level);
+    void invert_coarsest();
+    template <class View>
+    void cycle(const View& view, std::size_t l, const Six* b, Six* x, Six* q);
+    void cycle(std::size_t l, const Six* b, Six* x, Six* q);
+    const Six* solve_coarse(std::size_t l);
+    void solve_dense(const Six* b, Six* x) const;
+    void dots(const Level& level, const Six* a, const Six* b, const Six* c, const Six* d, double& ab,
+              double& cd);
+
+    const Lattice* lattice_ = nullptr;
+    JobSystem* jobs_ = nullptr;
+    std::vector<Level> levels_;
+    std::vector<Matrix6> class_inverse_;
+    std::vector<Six> class_scale_;
+    std::vector<float> dense_;  // inverse of the coarsest level
+    std::vector<double> partial_;
+};
+
+/// Inverse of a symmetric positive 6 x 6 matrix (row-major). @return false when it has none
+bool invert6(const double (&a)[36], double (&out)[36]);
+/// The part of the stiffness matrix that a block has from its own motion, pins included.
+void own_stiffness(const Lattice& lattice, const Lattice::Class& c, double (&out)[36]);
+
+}  // namespace talus::physical
