@@ -1,15 +1,20 @@
 #include "commands.h"
 #include "common.h"
 #include "json_object.h"
+#include "structure_picture.h"
+#include "tbb_jobs.h"
 
 #include "talus/structure.h"
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace talus {
 
@@ -25,47 +30,95 @@ struct StructureOptions {
     InputOptions input;
     EditOptions edits;
     float strength = 1;
+    std::string mode = "load";
+    bool no_tension = false, incremental = false;
+    int threads = 1, repeat = 1;
+    double tolerance = StructureSettings().tolerance;
+    std::string png;
+    bool physical() const { return mode == "physical"; }
 };
 
 struct Answer {
     StructureReport report;
-    double weight = 0;    ///< kg, of the solids
-    double solve_ms = 0;  ///< the whole cascade
-    double round_ms = 0;  ///< the first round
+    double weight = 0;      ///< kg, of the solids
+    double all_ms = 0;      ///< from setting the blocks to the report
+    double first_ms = 0;    ///< load: the first round; physical: from setting the blocks to the first balance
+    double resolve_ms = 0;  ///< the edits and the solve after them
 };
 
-Answer judge(const Grid& grid, int ground_layer, float strength) {
-    const auto blocks = structure_blocks(
-        grid, 1, [](void* layer, Cell cell) { return cell.y == *static_cast<const int*>(layer); },
-        &ground_layer, strength);
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const std::size_t n = values.size();
+    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+// What a run works with: the build before the edits when they come after a first solve, else with them made.
+struct Build {
+    std::vector<StructureBlock> blocks, edited;
+    std::vector<StructureMaterial> materials;
+    std::vector<Cell> removed;  ///< by the edits, solids only
+};
+
+Answer judge(const StructureOptions& options, const Build& build, JobSystem* jobs, bool draw) {
+    StructureSettings settings;
+    settings.mode = options.physical() ? StructureMode::physical : StructureMode::load;
+    settings.no_tension = options.no_tension;
+    settings.tolerance = options.tolerance;
+    settings.limit_factor = double(options.strength);
     Answer answer;
-    for (const StructureBlock& block : blocks) answer.weight += block.mass;
-    struct FirstRound {
+    struct First {
         Clock::time_point start;
         double ms = -1;
     } first;
-    StructureSolver solver;
+    StructureSolver solver(settings.mode);
+    solver.set_materials(build.materials);
+    solver.set_jobs(jobs);
     const Clock::time_point start = Clock::now();
-    solver.set_blocks(blocks);
-    first.start = Clock::now();
+    first.start = start;
+    solver.set_blocks(options.incremental ? build.blocks : build.edited);
+    if (!options.physical()) first.start = Clock::now();
     answer.report = solver.solve(
-        {},
+        settings,
         [](void* context, std::uint32_t) {
-            FirstRound& round = *static_cast<FirstRound*>(context);
-            if (round.ms < 0) round.ms = ms_since(round.start);
+            First& f = *static_cast<First*>(context);
+            if (f.ms < 0) f.ms = ms_since(f.start);
             return true;
         },
         &first);
-    answer.solve_ms = ms_since(start);
-    answer.round_ms = first.ms < 0 ? 0 : first.ms;
+    answer.all_ms = ms_since(start);
+    answer.first_ms = first.ms < 0 ? 0 : first.ms;
+    if (options.incremental) {
+        const Clock::time_point again = Clock::now();
+        for (const Cell cell : build.removed) solver.remove_block(cell);
+        answer.report = solver.solve(settings);
+        answer.resolve_ms = ms_since(again);
+    }
+    for (const StructureBlock& block : build.edited) answer.weight += block.mass;
+    if (draw) draw_structure(options.png, build.edited, solver, answer.report, settings.up);
     return answer;
 }
 
 const char* name_of(Verdict verdict) {
-    return verdict == Verdict::stands ? "stands" : verdict == Verdict::falls ? "falls" : "unsupported";
+    switch (verdict) {
+        case Verdict::stands:
+            return "stands";
+        case Verdict::falls:
+            return "falls";
+        case Verdict::undecided:
+            return "undecided";
+        case Verdict::unsupported:
+            break;
+    }
+    return "unsupported";
 }
 
-void explain(const Model& model, const Answer& answer) {
+std::string percent(double share) {
+    char text[32];
+    std::snprintf(text, sizeof text, share < 10 ? "%.1f %%" : "%.0f %%", share * 100);
+    return text;
+}
+
+void explain(const StructureOptions& options, const Model& model, const Answer& answer) {
     const StructureReport& report = answer.report;
     const std::uint64_t solids = model.grid.solid_count(), falling = report.falling();
     std::cout << "  " << blocks_text(model.grid) << ", " << weight_text(answer.weight) << ", on "
@@ -75,6 +128,12 @@ void explain(const Model& model, const Answer& answer) {
                   << (solids ? "no block rests on the ground, so there is nothing to judge."
                              : "there are no solid blocks.")
                   << "\n";
+    } else if (report.verdict == Verdict::undecided) {
+        std::cout
+            << "UNDECIDED: no balance was found within the budget, nor a proof that there is none; a block "
+               "is out of balance by "
+            << percent(report.imbalance) << " of its weight.\n";
+        if (falling) std::cout << "  " << grouped(falling) << " blocks have come down so far.\n";
     } else if (report.verdict == Verdict::stands) {
         std::cout << "STANDS: the weight of every block finds a way to the ground";
         if (report.broken_bonds.empty())
@@ -102,39 +161,90 @@ void explain(const Model& model, const Answer& answer) {
                       << " had to bear more than they can and broke, one after another, in "
                       << counted(report.rounds, "round", "rounds") << ".\n";
     }
-    char text[96];
-    std::snprintf(text, sizeof text, "  solved in %.2f ms (first round %.2f ms)\n", answer.solve_ms,
-                  answer.round_ms);
+    char text[160];
+    if (options.physical() && report.verdict != Verdict::unsupported) {
+        const auto place = [](Cell c) {
+            return std::to_string(c.x) + "," + std::to_string(c.y) + "," + std::to_string(c.z);
+        };
+        std::cout << "  at first the worst face bears " << percent(report.max_utilisation)
+                  << " of its limit (" << place(report.worst_bond.first) << " | "
+                  << place(report.worst_bond.second) << "); the ground pushes back with "
+                  << weight_text(report.base_reaction) << "\n";
+        std::snprintf(text, sizeof text, "  first balance in %.2f ms (%u iterations), all in %.2f ms\n",
+                      answer.first_ms, report.iterations, answer.all_ms);
+    } else {
+        std::snprintf(text, sizeof text, "  solved in %.2f ms (first round %.2f ms)\n", answer.all_ms,
+                      answer.first_ms);
+    }
     std::cout << text;
+    if (options.incremental) {
+        std::snprintf(text, sizeof text, "  solved again after the edits in %.2f ms\n", answer.resolve_ms);
+        std::cout << text;
+    }
 }
 
 void run_structure(const StructureOptions& options) {
     const std::vector<Edit> edits = options.edits.edits();  // bad usage comes before bad input
     Model model = options.input.load();
-    const int ground_layer = lowest_solid_layer(model.grid);
-    for (const Edit& edit : edits)
+    int ground_layer = lowest_solid_layer(model.grid);
+    Build build;
+    const auto take = [&] {
+        return structure_blocks(
+            model.grid, 1, [](void* layer, Cell cell) { return cell.y == *static_cast<const int*>(layer); },
+            &ground_layer, options.strength, &build.materials);
+    };
+    if (options.incremental) build.blocks = take();
+    for (const Edit& edit : edits) {
+        if (options.incremental)
+            for (const StructureBlock& block : build.blocks)
+                if (edit.box.contains(block.cell) && model.grid.has(block.cell))
+                    build.removed.push_back(block.cell);
         if (clear_box(model.grid, edit.box) == 0) warn_no_block(edit);
-    const Answer answer = judge(model.grid, ground_layer, options.strength);
+    }
+    build.edited = take();
+
+    std::unique_ptr<TbbJobs> jobs;
+    if (options.threads > 1) jobs = std::make_unique<TbbJobs>(options.threads);
+    Answer answer;
+    std::vector<double> all, first, resolve;
+    for (int i = 0; i < options.repeat; i++) {
+        answer = judge(options, build, jobs.get(), !options.png.empty() && i + 1 == options.repeat);
+        all.push_back(answer.all_ms);
+        first.push_back(answer.first_ms);
+        resolve.push_back(answer.resolve_ms);
+    }
+    answer.all_ms = median(all);
+    answer.first_ms = median(first);
+    answer.resolve_ms = median(resolve);
     const StructureReport& report = answer.report;
     if (!options.input.json) {
         std::cout << options.input.file << "\n";
-        explain(model, answer);
+        explain(options, model, answer);
         return;
     }
     std::vector<std::uint64_t> parts;
     for (const auto& part : report.parts) parts.push_back(part.size());
     JsonObject out;
-    out.add("blocks", std::uint64_t(model.grid.block_count()))
+    out.add("mode", options.mode)
+        .add("blocks", std::uint64_t(model.grid.block_count()))
         .add("solids", std::uint64_t(model.grid.solid_count()))
         .add("supports", std::uint64_t(report.supports))
         .add("weight_kg", answer.weight)
         .add("falling", std::uint64_t(report.falling()))
         .add("parts", parts)
         .add("broken_bonds", std::uint64_t(report.broken_bonds.size()))
-        .add("rounds", std::uint64_t(report.rounds))
-        .add("solve_ms", answer.solve_ms)
-        .add("round_ms", answer.round_ms)
-        .add("verdict", name_of(report.verdict));
+        .add("rounds", std::uint64_t(report.rounds));
+    if (options.physical())
+        out.add("max_utilisation", report.max_utilisation)
+            .add("base_reaction_kg", report.base_reaction)
+            .add("imbalance", report.imbalance)
+            .add("iterations", std::uint64_t(report.iterations))
+            .add("solve_ms", answer.first_ms)
+            .add("cascade_ms", answer.all_ms);
+    else
+        out.add("solve_ms", answer.all_ms).add("round_ms", answer.first_ms);
+    if (options.incremental) out.add("resolve_ms", answer.resolve_ms);
+    out.add("verdict", name_of(report.verdict));
     std::cout << out.text() << "\n";
 }
 
@@ -145,12 +255,38 @@ void add_structure(CLI::App& app) {
     const auto options = std::make_shared<StructureOptions>();
     options->input.add_to(*command);
     options->edits.add_to(*command, false);
-    command->add_option("--strength", options->strength, "Multiplies the strength of every block")
+    command->add_option("--strength", options->strength, "Multiplies every limit")
         ->check([](const std::string& text) {
             float value = 0;
             const bool good = CLI::detail::lexical_cast(text, value) && value > 0 && value <= 1e6f;
             return good ? std::string() : "\"" + text + "\" should be a number above 0, at most 1,000,000";
         });
+    command
+        ->add_option("--mode", options->mode, "load: a rule hands weight down; physical: forces in balance")
+        ->check(CLI::IsMember({"load", "physical"}))
+        ->capture_default_str();
+    CLI::Option* dry = command->add_flag("--no-tension", options->no_tension,
+                                         "Physical: dry masonry, faces take only compression and friction");
+    CLI::Option* tolerance =
+        command
+            ->add_option("--tolerance", options->tolerance,
+                         "Physical: largest imbalance of a block, of its weight or strength")
+            ->check(CLI::Range(1e-6, 1.0))
+            ->capture_default_str();
+    command->add_flag("--incremental", options->incremental, "Solve, then make the edits and solve again");
+    command->add_option("--threads", options->threads, "Physical: threads to work with")
+        ->check(CLI::Range(1, 64))
+        ->capture_default_str();
+    command->add_option("--repeat", options->repeat, "Runs of which times are the median")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    command->add_option("--png", options->png, "Draw the build in colours from idle to breaking");
+    command->parse_complete_callback([options, dry, tolerance] {
+        if (!options->physical() && dry->count())
+            throw CLI::ValidationError("--no-tension", "needs --mode physical");
+        if (!options->physical() && tolerance->count())
+            throw CLI::ValidationError("--tolerance", "needs --mode physical");
+    });
     command->callback([options] { run_structure(*options); });
 }
 

@@ -177,7 +177,8 @@ class StructureSolver {
     StructureBalance balance() const;
     /// The bonds of a block, sorted: which way its load goes, and how near to breaking.
     std::vector<BondState> bonds_of(Cell cell) const;
-    /// f(context, state) for every bond, in no particular but always the same order.
+    /// f(context, state) for every bond, in no particular but always the same order. Load mode: bonds that
+    /// carry load, `force` straight up or down, `kind` by direction (standing, hanging, sideways).
     void for_each_bond(void (*f)(void* context, const BondState& state), void* context) const;
     /// The largest load in kg that can be put on a block before the first face breaks, all else as it is; 0
     /// when there is no such block. Costs a balance.

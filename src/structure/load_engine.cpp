@@ -270,6 +270,38 @@ double Engine::bond_load(Cell a, Cell b) const {
     return 0;
 }
 
+void Engine::for_each_bond(void (*f)(void*, const BondState&), void* context) const {
+    Cell up = tiles.outer(kStep[up_]);
+    for (std::uint32_t t = 1; t < tiles.end_tile(); t++) {
+        const Tile& tile = tiles[t];
+        for_each_direction([&]<int D>() {
+            for_each_bit(tile.flow[D] & tile.exists & tile.reached, [&](int bit) {
+                const auto [to, to_bit] = tiles.next_to<D>(t, bit);
+                const std::uint32_t from = Tiles::index_in(tile, bit);
+                const double a = tiles.kind_of(from).strength;
+                const double b = tiles.kind_of(Tiles::index_in(tiles[to], to_bit)).strength;
+                const bool standing = D == (up_ ^ 1), hanging = D == up_;
+                const double capacity = standing  ? settings_.standing_capacity
+                                        : hanging ? settings_.hanging_capacity
+                                                  : settings_.sideways_capacity;
+                const double load = standing ? 4 * unit_[from] : unit_[from];
+                BondState state;
+                const Cell giver = tiles.outer(Tiles::cell_at(tile, bit));
+                const Cell taker = tiles.outer(Tiles::cell_at(tiles[to], to_bit));
+                const bool first = giver < taker;
+                state.force.bond = first ? Bond{giver, taker} : Bond{taker, giver};
+                const double sign = first ? load : -load;
+                state.force.force = {sign * up.x, sign * up.y, sign * up.z};
+                state.utilisation = load / ((a < b ? a : b) * capacity);
+                state.kind = standing  ? FailureKind::compression
+                             : hanging ? FailureKind::tension
+                                       : FailureKind::shear;
+                f(context, state);
+            });
+        });
+    }
+}
+
 std::size_t Engine::bytes() const {
     std::size_t n = tiles.bytes() + unit_.capacity() * 8 + landed_.capacity() * 8 +
                     (waves_.capacity() + part_.capacity()) * sizeof(Wave) +

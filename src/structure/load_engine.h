@@ -36,6 +36,8 @@ class Engine {
     std::uint32_t first_round(const StructureSettings& settings);
     /// What the bond between two face neighbours carried in the last round, kg; 0 without one.
     double bond_load(Cell a, Cell b) const;
+    /// Every bond that carried load in the last round, of what stands.
+    void for_each_bond(void (*f)(void* context, const BondState& state), void* context) const;
 
     /// Memory held, at its high-water mark.
     std::size_t bytes() const;

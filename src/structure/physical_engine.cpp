@@ -7,10 +7,9 @@ namespace talus::physical {
 
 namespace {
 
-constexpr double kBatch = 0.5;            // share of the worst from which a face breaks with it
-constexpr double kSofest = 1e-4;          // of the stiffest: softer counts as this
-constexpr double kBaseShare = 1.0 / 500;  // of the tolerance, for the base reaction
-constexpr double kBaseMost = 1e-4;
+constexpr double kBatch = 0.3;      // share of the worst from which a face breaks with it
+constexpr double kFull = 1 + 1e-6;  // a dry joint may be full to the last bit
+constexpr double kSoftest = 1e-4;   // of the stiffest: softer counts as this
 
 }  // namespace
 
@@ -207,7 +206,7 @@ void Engine::renumber(bool keep_motion) {
     std::vector<double> stiffness;
     for (const StructureMaterial& m : materials) {
         const double s = stiffest > 0 ? m.stiffness / stiffest : 1;
-        stiffness.push_back(s > kSofest ? s : kSofest);
+        stiffness.push_back(s > kSoftest ? s : kSoftest);
     }
     std::vector<SixD> by_slot;
     if (keep_motion) {
@@ -272,8 +271,7 @@ void Engine::set_forces() {
 
 Engine::Found Engine::find_balance() {
     const double tolerance = settings_.tolerance;
-    const double base = tolerance * kBaseShare < kBaseMost ? tolerance * kBaseShare : kBaseMost;
-    const Balanced b = solver_.solve(tolerance, base, settings_.max_iterations, load_);
+    const Balanced b = solver_.solve(tolerance, base_tolerance(tolerance), settings_.max_iterations, load_);
     balances_++;
     iterations_ += b.iterations;
     imbalance_ = b.imbalance;
@@ -317,7 +315,7 @@ std::size_t Engine::break_batch(double worst) {
     std::vector<Link> batch;
     each_force([&](const Link& link, const StructureLimits& limits, const Local6& force) {
         const double share = strain_at(limits, force).share;
-        if (share > 1 && share >= kBatch * worst) batch.push_back(link);
+        if (share > kFull && share >= kBatch * worst) batch.push_back(link);
     });
     for (const Link& link : batch) {
         Brick& b = solver_.lattice.bricks[link.brick];
@@ -537,7 +535,7 @@ StructureReport Engine::solve(const StructureSettings& settings, StructureSolver
                 continue;
             }
             const double worst = balances_ == 1 ? report.max_utilisation : worst_bond().share;
-            if (!(worst > 1)) break;
+            if (!(worst > kFull)) break;
             quiet = false;
             break_batch(worst);
         }

@@ -4,7 +4,7 @@
 //
 //     find what is joined to a support; the rest falls
 //     balance (physical_solver.h); with dry joints, look for thrusts that stay inside the faces
-//     the worst faces break: all that are over their limit by at least half as much as the worst (a batch)
+//     the worst faces break: all over their limit that bear at least 0.3 of the worst one's share (a batch)
 //     again from the top until a batch is empty; then fallen parts load what they land on, and again
 //
 // A batch is chosen by share of the limit alone, so its order does not matter. A broken face is gone: it does
@@ -105,6 +105,13 @@ class Engine {
     std::vector<Thrust> thrusts_;  // in the order of for_each_link, of the dry joints
     std::vector<Word> moving_;     // for each brick: nodes that move in the mechanism found
 };
+
+/// What the base reaction may be off, as a share of the weight. Tighter than 1e-7 float residuals cannot
+/// tell.
+inline double base_tolerance(double tolerance) {
+    const double t = tolerance / 500;
+    return t > 1e-4 ? 1e-4 : t > 1e-7 ? t : 1e-7;
+}
 
 inline Local6 Engine::elastic(const Link& link, const std::vector<SixD>& motion) const {
     const double* low = link.low & kFixedEnd ? nullptr : motion[link.low].v;

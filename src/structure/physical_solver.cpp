@@ -234,6 +234,7 @@ Balanced Solver::solve(double tolerance, double base_tolerance, int max_iteratio
     while (!result.ok && result.iterations < std::uint32_t(max_iterations)) {
         multigrid.precondition(r, z);
         result.iterations++;
+        const bool was_fresh = fresh;
         if (fresh) {
             std::memcpy(static_cast<void*>(p), z, n * sizeof(Six));
             fresh = false;
@@ -256,7 +257,12 @@ Balanced Solver::solve(double tolerance, double base_tolerance, int max_iteratio
         }
         double pr;
         apply(p, r, q, false, pq, pr);
-        if (!(pq > 0)) break;  // nothing more to gain in float
+        if (!(pq > 0)) {  // nothing is left of the direction
+            if (was_fresh) break;
+            result.ok = true_residual();
+            fresh = true;
+            continue;
+        }
         const double alpha = pr / pq;
         const Double4 step = simd4::splat4(alpha);
         const Float8 minus = simd::splat(float(-alpha));

@@ -64,7 +64,10 @@ void StructureSolver::set_jobs(JobSystem* jobs) { state_->physical.jobs = jobs; 
 StructureBalance StructureSolver::balance() const { return state_->physical.balance(); }
 std::vector<BondState> StructureSolver::bonds_of(Cell cell) const { return state_->physical.bonds_of(cell); }
 void StructureSolver::for_each_bond(void (*f)(void* context, const BondState& state), void* context) const {
-    state_->physical.for_each_bond(f, context);
+    if (state_->mode == StructureMode::load)
+        state_->load.for_each_bond(f, context);
+    else
+        state_->physical.for_each_bond(f, context);
 }
 double StructureSolver::largest_added_load(Cell cell) { return state_->physical.largest_added_load(cell); }
 std::size_t StructureSolver::physical_bytes() const { return state_->physical.bytes(); }

@@ -14,7 +14,8 @@ constexpr std::size_t kSolidsPerTick = 200'000;
 
 void run_check(void* context, std::size_t) {
     auto& check = *static_cast<StructureCheck*>(context);
-    StructureSolver solver;
+    StructureSolver solver(check.settings.mode);
+    solver.set_materials(check.materials);
     solver.set_blocks(check.blocks);
     check.report = solver.solve(check.settings);
 }
@@ -121,7 +122,7 @@ void start_check(LevelState& level, Group& group) {
             point.y -= 0.25 * double(e);
             return carries_at(c.level, c.carriers, point);
         },
-        &context, s.strength_factor);
+        &context, s.strength_factor, &check->materials);
     group.check = std::move(check);
     group.check->jobs = s.jobs;
     group.check->run();

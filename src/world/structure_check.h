@@ -15,6 +15,7 @@ namespace talus {
 
 struct StructureCheck {
     std::vector<StructureBlock> blocks;
+    std::vector<StructureMaterial> materials;
     StructureSettings settings;
     StructureReport report;
     std::uint64_t due_tick = 0;

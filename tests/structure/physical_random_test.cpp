@@ -59,7 +59,7 @@ TEST(PhysicalRandom, ForcesOfThePlainSolver) {
         solver.set_materials(materials);
         solver.set_blocks(blocks);
         const StructureReport report = solver.solve(tight());
-        ASSERT_EQ(report.verdict, Verdict::stands);
+        ASSERT_EQ(report.verdict, Verdict::stands) << blocks.size() << ' ' << report.imbalance << ' ' << report.iterations;
         const StructureBalance balance = solver.balance();
         const BalanceCheck check = check_balance(blocks, materials, tight(), {}, {}, {}, balance);
         EXPECT_LE(check.imbalance, 1.01e-6);
