@@ -225,8 +225,7 @@ void run_structure(const StructureOptions& options) {
     std::vector<std::uint64_t> parts;
     for (const auto& part : report.parts) parts.push_back(part.size());
     JsonObject out;
-    out.add("mode", options.mode)
-        .add("blocks", std::uint64_t(model.grid.block_count()))
+    out.add("blocks", std::uint64_t(model.grid.block_count()))
         .add("solids", std::uint64_t(model.grid.solid_count()))
         .add("supports", std::uint64_t(report.supports))
         .add("weight_kg", answer.weight)

@@ -7,7 +7,11 @@ namespace talus::physical {
 
 namespace {
 
-constexpr double kBatch = 0.3;      // share of the worst from which a face breaks with it
+constexpr double kBatch = 0.3;  // share of the worst from which a face breaks with it
+// While far from rest a rough balance tells which faces break; the last word is always that of a good one.
+constexpr double kRough = 5;  // times the tolerance
+constexpr int kRoughIterations = 15;
+constexpr double kSurely = 1.2;     // a share beyond which a rough balance is enough
 constexpr double kFull = 1 + 1e-6;  // a dry joint may be full to the last bit
 constexpr double kSoftest = 1e-4;   // of the stiffest: softer counts as this
 
@@ -280,6 +284,20 @@ Engine::Found Engine::find_balance() {
     return any_dry_ ? find_thrusts() : Found::balanced;
 }
 
+// @return whether faces broke
+bool Engine::break_roughly() {
+    const double tolerance = settings_.tolerance * kRough;
+    const int most =
+        kRoughIterations < settings_.max_iterations ? kRoughIterations : settings_.max_iterations;
+    const Balanced b = solver_.solve(tolerance, 10 * base_tolerance(settings_.tolerance), most, load_);
+    iterations_ += b.iterations;
+    const double worst = worst_bond().share;
+    if (!(worst > kSurely)) return false;
+    balances_++;
+    break_batch(worst);
+    return true;
+}
+
 Strain Engine::strain_at(const StructureLimits& limits, const Local6& force) const {
     Local6 stress;
     for (int i = 0; i < 6; i++) stress.v[i] = force.v[i] * stress_;
@@ -489,6 +507,11 @@ StructureReport Engine::solve(const StructureSettings& settings, StructureSolver
             dropped += drop_unjoined();
             renumber(keep);
             keep = true;
+            if (batch > 0 && !any_dry_ && break_roughly()) {
+                quiet = false;
+                if (progress && !progress(context, balances_)) return {};
+                continue;
+            }
             const Found found = find_balance();
             if (progress && !progress(context, balances_)) return {};
             if (balances_ == 1) {

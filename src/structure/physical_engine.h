@@ -60,6 +60,7 @@ class Engine {
     void renumber(bool keep_motion);
     void set_forces();
     Found find_balance();
+    bool break_roughly();
     Worst worst_bond() const;
     std::size_t break_batch(double worst);
     bool land_fallen();

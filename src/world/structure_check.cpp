@@ -91,6 +91,7 @@ void start_check(LevelState& level, Group& group) {
     auto check = std::make_unique<StructureCheck>();
     check->settings = s.structure;
     check->settings.up = *up;
+    check->settings.cell_size = double(s.cell_size);
     check->grid_version = group.grid.version();
     check->due_tick = level.tick + 1 + group.grid.solid_count() / kSolidsPerTick;
 

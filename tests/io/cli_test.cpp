@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <fstream>
+
 namespace talus {
 namespace {
 
@@ -58,6 +60,12 @@ TEST(Cli, VersionHelpAndUsage) {
         {"structure", "a", "--carve", "1,2,3:4,5"},
         {"structure", "a", "--strength", "strong"},
         {"structure", "a", "--strength", "0"},
+        {"structure", "a", "--mode", "magic"},
+        {"structure", "a", "--no-tension"},
+        {"structure", "a", "--tolerance", "0.1"},
+        {"structure", "a", "--mode", "physical", "--tolerance", "0"},
+        {"structure", "a", "--repeat", "0"},
+        {"structure", "a", "--threads", "0"},
         {"structure", "a", "--strength", "-1"},
         {"structure", "a", "--strength", "nan"},
     };
@@ -222,6 +230,64 @@ TEST(Cli, StructureEdits) {
     EXPECT_EQ(json_of(missed)["blocks"], 7);
     EXPECT_NE(missed.err.find("--remove -1,0,0 meets no block"), std::string::npos) << missed.err;
     EXPECT_EQ(missed.err.find("--remove 0,0,0"), std::string::npos) << missed.err;
+}
+
+TEST(Cli, StructurePhysical) {
+    const files::TempFolder folder;
+    const std::string file = folder.add("a.schem", arm_on_post(5).file());
+    const std::vector<std::string> physical{"structure", file, "--json", "--mode", "physical"};
+    const auto with = [&](std::vector<std::string> more) {
+        std::vector<std::string> all = physical;
+        all.insert(all.end(), more.begin(), more.end());
+        return json_of(run_talus(all));
+    };
+    const Json json = with({"--tolerance", "1e-6"});
+    const std::vector<std::string> keys{
+        "blocks",    "solids",       "supports", "weight_kg",       "falling",
+        "parts",     "broken_bonds", "rounds",   "max_utilisation", "base_reaction_kg",
+        "imbalance", "iterations",   "solve_ms", "cascade_ms",      "verdict"};
+    EXPECT_EQ(keys_of(json), keys);
+    EXPECT_EQ(json["verdict"], "stands");
+    EXPECT_NEAR(json["base_reaction_kg"].get<double>(), 8 * 775, 8 * 775e-6);
+    // The top of the post bears the arm's moment of 15, less 6 blocks of pressure: 6 M - N = 84 blocks of 775
+    // kg on its edge, of 7 MPa.
+    EXPECT_NEAR(json["max_utilisation"].get<double>(), 84 * 775 * 9.81 / 7e6, 1e-5);
+    EXPECT_LE(json["imbalance"].get<double>(), 1e-6);
+    // (n + 1)(3 n - 1) blocks on the edge against 7 MPa / (775 x 9.81) = 920.7: 900 for 17, 1007 for 18.
+    const auto verdict_of = [&](int arm, const char* strength) {
+        const std::string name = folder.add(std::to_string(arm) + ".schem", arm_on_post(arm, 2).file());
+        return json_of(run_talus(
+            {"structure", name, "--json", "--mode", "physical", "--strength", strength}))["verdict"];
+    };
+    EXPECT_EQ(verdict_of(17, "1"), "stands");
+    EXPECT_EQ(verdict_of(18, "1"), "falls");
+    EXPECT_EQ(verdict_of(18, "1.1"), "stands");
+    EXPECT_EQ(with({"--no-tension"})["verdict"], "falls");
+    const Json edited = with({"--incremental", "--remove", "3,2,0", "--repeat", "3", "--threads", "2"});
+    EXPECT_EQ(edited["verdict"], "falls");
+    EXPECT_EQ(edited["falling"], 2);
+    EXPECT_EQ(edited["blocks"], 7);
+    EXPECT_GT(edited["resolve_ms"].get<double>(), 0);
+    const auto text = run_talus({"structure", file, "--mode", "physical"});
+    EXPECT_NE(text.out.find("the ground pushes back with 6200 kg"), std::string::npos) << text.out;
+}
+
+TEST(Cli, StructurePicture) {
+    const files::TempFolder folder;
+    const std::string file = folder.add("a.schem", arm_on_post(60).file());
+    for (const char* mode : {"load", "physical"}) {
+        const std::string picture = folder.add("a.png", "");
+        EXPECT_EQ(
+            json_of(run_talus({"structure", file, "--json", "--mode", mode, "--png", picture}))["verdict"],
+            "falls");
+        std::ifstream in(picture, std::ios::binary);
+        char head[8] = {};
+        in.read(head, 8);
+        EXPECT_EQ(std::string(head + 1, 3), "PNG") << mode;
+        in.seekg(0, std::ios::end);
+        EXPECT_GT(in.tellg(), 1000) << mode;
+    }
+    EXPECT_EQ(run_talus({"structure", file, "--png", "/nowhere/a.png"}).exit, 1);
 }
 
 TEST(Cli, NonSolidsAreNoSupportAndNoGround) {
