@@ -22,7 +22,11 @@ bool stay_in_world(LevelState& level, Group& group) {
 }
 
 bool update_body(LevelState& level, Group& group) {
-    if (group.shape_dirty) group.body.set_shape(BodyShape::from_grid(group.grid, level.settings.cell_size));
+    if (group.shape_dirty) {
+        const BodyShape shape = BodyShape::from_grid(group.grid, level.settings.cell_size);
+        group.body.set_shape(shape);
+        if (group.slippery_until == 0) group.body.set_friction(shape.mean_friction(BodySettings{}.friction));
+    }
     group.shape_dirty = false;
     return true;
 }
@@ -30,7 +34,7 @@ bool update_body(LevelState& level, Group& group) {
 bool restore_friction(LevelState& level, Group& group) {
     if (group.slippery_until == 0 || level.tick < group.slippery_until) return true;
     group.slippery_until = 0;
-    group.body.set_friction(BodySettings{}.friction);
+    group.body.set_friction(group.body.shape().mean_friction(BodySettings{}.friction));
     return true;
 }
 

@@ -51,6 +51,7 @@ Group* create_group(LevelState& level, Grid grid, Joins joins, const GroupSettin
     body.asleep = settings.asleep;
     body.owner = &group;
     const BodyShape shape = BodyShape::from_grid(group.grid, level.settings.cell_size);
+    body.friction = shape.mean_friction(body.friction);
     if (!shape.is_empty()) group.body = level.space.add_body(shape, body);
     group.was_asleep = settings.asleep;
     level.events.push_back({.kind = LevelEvent::Kind::group_added, .group = group.id});
