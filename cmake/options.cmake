@@ -36,6 +36,9 @@ endif()
 
 # Bits must agree between compilers and machines: no contraction to fused multiply-add, no errno from sqrt.
 add_compile_options(-ffp-contract=off -fno-math-errno -Wall -Wextra -Wconversion -Werror)
+if(native AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    add_compile_options(-Wno-deprecated-declarations)  # std::stable_sort of libstdc++ 12 calls a deprecated function
+endif()
 if(native AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT TALUS_SIMD STREQUAL "scalar")
     add_compile_options(-mavx2)  # never -mfma: g++ 12 then fuses under -ffp-contract=off
 endif()
