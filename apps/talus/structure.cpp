@@ -133,7 +133,6 @@ void explain(const StructureOptions& options, const Model& model, const Answer& 
             << "UNDECIDED: no balance was found within the budget, nor a proof that there is none; a block "
                "is out of balance by "
             << percent(report.imbalance) << " of its weight.\n";
-        if (falling) std::cout << "  " << grouped(falling) << " blocks have come down so far.\n";
     } else if (report.verdict == Verdict::stands) {
         std::cout << "STANDS: the weight of every block finds a way to the ground";
         if (report.broken_bonds.empty())
@@ -161,6 +160,8 @@ void explain(const StructureOptions& options, const Model& model, const Answer& 
                       << " had to bear more than they can and broke, one after another, in "
                       << counted(report.rounds, "round", "rounds") << ".\n";
     }
+    if (!report.settled && falling)
+        std::cout << "  The budget was spent before the rest came to rest: more may come down.\n";
     char text[160];
     if (options.physical() && report.verdict != Verdict::unsupported) {
         const auto place = [](Cell c) {

@@ -75,9 +75,10 @@ struct StructureSettings {
     int max_iterations = 400;  ///< of one balance
     int max_batches = 400;     ///< of breaking, for each weighing
     int max_thrusts = 2000;    ///< steps to find thrusts for dry joints, for each balance
+    double max_work = 2e8;     ///< blocks times iterations, of all balances after the first
 };
 
-/// undecided: physical mode, budget spent.
+/// undecided: physical mode, budget spent and nothing has come down.
 enum class Verdict : std::uint8_t { stands, falls, unsupported, undecided };
 
 /// Two face neighbours, the lower cell (by operator<) first.
@@ -99,6 +100,7 @@ struct StructureReport {
     double imbalance = 0;        ///< largest of a block, of the lesser of its weight and strength
     std::uint32_t iterations = 0;
     std::uint32_t all_iterations = 0;  ///< of all balances together
+    bool settled = true;               ///< false: budget spent, more may come down than is told
 
     std::size_t falling() const {
         std::size_t n = 0;

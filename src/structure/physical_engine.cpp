@@ -9,8 +9,9 @@ namespace {
 
 constexpr double kBatch = 0.3;  // share of the worst from which a face breaks with it
 // While far from rest a rough balance tells which faces break; the last word is always that of a good one.
-constexpr double kRough = 5;  // times the tolerance
-constexpr int kRoughIterations = 15;
+constexpr double kRough = 10;  // times the tolerance
+constexpr int kRoughIterations = 6;
+constexpr double kRenumber = 5;     // what a new lattice costs, in iterations
 constexpr double kSurely = 1.2;     // a share beyond which a rough balance is enough
 constexpr double kFull = 1 + 1e-6;  // a dry joint may be full to the last bit
 constexpr double kSoftest = 1e-4;   // of the stiffest: softer counts as this
@@ -273,11 +274,16 @@ void Engine::set_forces() {
     if (load_ < 0) load_ = -load_;
 }
 
+void Engine::count_work(std::uint32_t iterations) {
+    iterations_ += iterations;
+    work_ += double(solver_.lattice.nodes) * iterations;
+}
+
 Engine::Found Engine::find_balance() {
     const double tolerance = settings_.tolerance;
     const Balanced b = solver_.solve(tolerance, base_tolerance(tolerance), settings_.max_iterations, load_);
     balances_++;
-    iterations_ += b.iterations;
+    count_work(b.iterations);
     imbalance_ = b.imbalance;
     thrusts_.clear();
     if (!b.ok) return Found::undecided;
@@ -289,8 +295,8 @@ bool Engine::break_roughly() {
     const double tolerance = settings_.tolerance * kRough;
     const int most =
         kRoughIterations < settings_.max_iterations ? kRoughIterations : settings_.max_iterations;
-    const Balanced b = solver_.solve(tolerance, 10 * base_tolerance(settings_.tolerance), most, load_);
-    iterations_ += b.iterations;
+    const Balanced b = solver_.solve(tolerance, 1, most, load_);
+    count_work(b.iterations);
     const double worst = worst_bond().share;
     if (!(worst > kSurely)) return false;
     balances_++;
@@ -481,6 +487,7 @@ StructureReport Engine::solve(const StructureSettings& settings, StructureSolver
     landed_.clear();
     thrusts_.clear();
     balances_ = iterations_ = 0;
+    work_ = 0;
     bool have_pin = false;
     for (const StructurePin& pin : pins) {
         std::uint32_t brick;
@@ -500,12 +507,13 @@ StructureReport Engine::solve(const StructureSettings& settings, StructureSolver
     for (int weighing = 0;; weighing++) {
         std::size_t dropped = 0;
         for (int batch = 0;; batch++) {
-            if (batch >= settings.max_batches) {
+            if (batch >= settings.max_batches || work_ > settings.max_work) {
                 decided = false;
                 break;
             }
             dropped += drop_unjoined();
             renumber(keep);
+            if (balances_) work_ += kRenumber * lattice.nodes;
             keep = true;
             if (batch > 0 && !any_dry_ && break_roughly()) {
                 quiet = false;
@@ -515,6 +523,7 @@ StructureReport Engine::solve(const StructureSettings& settings, StructureSolver
             const Found found = find_balance();
             if (progress && !progress(context, balances_)) return {};
             if (balances_ == 1) {
+                work_ = 0;
                 const Worst worst = worst_bond();
                 report.max_utilisation = worst.share;
                 report.worst_bond = worst.bond;
@@ -570,7 +579,8 @@ StructureReport Engine::solve(const StructureSettings& settings, StructureSolver
     collect(report);
     warm_ = quiet && decided;
     // What has come off has fallen, whatever else was not decided.
-    report.verdict = !decided ? Verdict::undecided : report.parts.empty() ? Verdict::stands : Verdict::falls;
+    report.settled = decided;
+    report.verdict = !report.parts.empty() ? Verdict::falls : decided ? Verdict::stands : Verdict::undecided;
     return report;
 }
 

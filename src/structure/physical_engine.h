@@ -59,6 +59,7 @@ class Engine {
     std::size_t drop_unjoined();
     void renumber(bool keep_motion);
     void set_forces();
+    void count_work(std::uint32_t iterations);
     Found find_balance();
     bool break_roughly();
     Worst worst_bond() const;
@@ -99,6 +100,7 @@ class Engine {
     double down_ = 0;     // kg, of added loads
     std::uint32_t balances_ = 0, iterations_ = 0;
     double imbalance_ = 0;
+    double work_ = 0;             // blocks times iterations
     std::vector<double> landed_;  // kg for each slot, empty when nothing landed
     std::vector<Word> fell_;      // for each brick
     std::vector<std::pair<std::uint64_t, StructureLimits>> own_limits_;  // by key, sorted

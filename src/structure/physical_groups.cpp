@@ -115,6 +115,14 @@ void Multigrid::build(const Lattice& lattice, JobSystem* jobs) {
     if (lattice.nodes > 1) coarsen_finest();
     for (std::size_t l = 1; l < levels_.size() && levels_[l].nodes > kCoarsest && l < 20; l++) coarsen(l);
     if (levels_.size() > 1) invert_coarsest();
+    // Needed to make the next level only.
+    for (Level& level : levels_) {
+        level.natural = {};
+        level.brick = {};
+        level.place = {};
+        level.bundles = {};
+        level.points = {};
+    }
 }
 
 // Nodes come in Morton order; `child_parent` in the same order, numbered in the order of first sight.

@@ -121,7 +121,7 @@ Engine::Found Engine::find_thrusts() {
             found = Found::balanced;
             break;
         }
-        if (step == settings_.max_thrusts) break;
+        if (step == settings_.max_thrusts || work_ > settings_.max_work) break;
         // A mechanism shows in what the motion gains by plain steps.
         if (step % kPeriod == kPeriod - 1) {
             for (std::size_t i = 0; i < n; i++)
@@ -145,7 +145,7 @@ Engine::Found Engine::find_thrusts() {
             for (int k = 0; k < 8; k++) solver_.f[i].v[k] = float(sum[i].v[k]);
         const Balanced b =
             solver_.solve(settings_.tolerance * kInner, base * kInner, settings_.max_iterations, load_);
-        iterations_ += b.iterations;
+        count_work(b.iterations + 1);
         // What a plain step would change, and from where.
         const int slot = step % kPeriod - (kPeriod - kHistory);
         double size = 0;
