@@ -44,7 +44,7 @@ void Engine::take_over(Axis up) {
     up_ = up;
     if (!pending_) return;
     solver_.lattice.set_blocks(input_, up, loads);
-    input_ = {};
+    std::vector<StructureBlock>().swap(input_);
     pending_ = false;
     warm_ = false;
 }

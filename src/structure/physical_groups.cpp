@@ -41,6 +41,11 @@ void add_springs(const double (&k)[3], const double (&turn)[3][3], const double 
     }
 }
 
+template <class V>
+void release(V& v) {
+    V().swap(v);
+}
+
 std::uint32_t root_of(std::vector<std::uint32_t>& up, std::uint32_t i) {
     while (up[i] != i) i = up[i] = up[up[i]];
     return i;
@@ -117,11 +122,11 @@ void Multigrid::build(const Lattice& lattice, JobSystem* jobs) {
     if (levels_.size() > 1) invert_coarsest();
     // Needed to make the next level only.
     for (Level& level : levels_) {
-        level.natural = {};
-        level.brick = {};
-        level.place = {};
-        level.bundles = {};
-        level.points = {};
+        release(level.natural);
+        release(level.brick);
+        release(level.place);
+        release(level.bundles);
+        release(level.points);
     }
 }
 
