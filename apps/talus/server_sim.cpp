@@ -263,8 +263,9 @@ void Simulation::State::run() {
             skipped += std::uint64_t((now - next) / tick_time);
             next = now;
             if (now - last_complaint > std::chrono::seconds(5)) {
-                spdlog::warn("ticks take too long ({:.1f} ms): {} left out since the last warning", tick_ms,
-                             skipped);
+                spdlog::warn(
+                    "behind time: {} ticks left out since the last warning; the last one took {:.1f} ms",
+                    skipped, tick_ms);
                 last_complaint = now;
                 skipped = 0;
             }
