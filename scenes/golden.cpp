@@ -1,6 +1,10 @@
 #include "scenes/golden.h"
 
+#include "src/base/hash.h"
 #include "talus/level.h"
+#include "talus/structure.h"
+
+#include <vector>
 
 namespace talus {
 
@@ -118,12 +122,70 @@ std::uint64_t pieces_tumble_into_a_basin(JobSystem* jobs) {
     return run(level, 240);
 }
 
+std::uint64_t hash_of(const StructureSolver& solver, const StructureReport& report) {
+    BitHash hash;
+    hash.add(std::uint64_t(report.verdict));
+    hash.add(std::uint64_t(report.falling()));
+    hash.add(std::uint64_t(report.broken_bonds.size()));
+    hash.add(std::uint64_t(report.all_iterations));
+    hash.add(report.max_utilisation);
+    for (const BondForce& f : solver.balance().bonds)
+        for (int a = 0; a < 3; a++) {
+            hash.add(f.force[a]);
+            hash.add(f.moment[a]);
+        }
+    return hash.value();
+}
+
+/// Physical mode: two materials, limits low enough for a good part to come down.
+std::uint64_t weak_building_breaks(JobSystem* jobs) {
+    const int n = 22;
+    std::vector<StructureBlock> blocks;
+    for (int y = 0; y < n; y++)
+        for (int z = 0; z < n; z++)
+            for (int x = 0; x < n; x++)
+                if (x == 0 || z == 0 || x == n - 1 || z == n - 1 || y % 4 == 3 || (x % 8 == 0 && z % 8 == 0))
+                    blocks.push_back({{x, y, z},
+                                      y % 4 == 3 ? 400.0 : 775.0,
+                                      1,
+                                      y == 0,
+                                      std::uint16_t(y % 4 == 3 ? 1 : 0)});
+    const StructureMaterial materials[] = {{50e9, {}}, {11e9, {14e6, 21e6, 4e6, 0.6}}};
+    StructureSolver solver(StructureMode::physical);
+    solver.set_jobs(jobs);
+    solver.set_materials(materials);
+    solver.set_blocks(blocks);
+    StructureSettings settings;
+    settings.limit_factor = 0.03;
+    const StructureReport report = solver.solve(settings);
+    return hash_of(solver, report);
+}
+
+/// Physical mode without tension: a flat arch two thick between abutments of dry stone.
+std::uint64_t dry_arch_stands(JobSystem* jobs) {
+    std::vector<StructureBlock> blocks;
+    for (int y = 0; y < 5; y++)
+        for (int k = 1; k <= 6; k++)
+            for (const int x : {-k, 5 + k}) blocks.push_back({{x, y, 0}, 775, 1, y == 0});
+    for (int y = 3; y < 5; y++)
+        for (int x = 0; x < 6; x++) blocks.push_back({{x, y, 0}, 775, 1, false});
+    StructureSolver solver(StructureMode::physical);
+    solver.set_jobs(jobs);
+    solver.set_blocks(blocks);
+    StructureSettings settings;
+    settings.no_tension = true;
+    const StructureReport report = solver.solve(settings);
+    return hash_of(solver, report);
+}
+
 constexpr GoldenScene kScenes[] = {
     {"tower blasted at the base", tower_blasted_at_the_base},
     {"balcony mined away", balcony_mined_away},
     {"house under two blasts", house_under_two_blasts},
     {"bridge cut over a valley", bridge_cut_over_a_valley},
     {"pieces tumble into a basin", pieces_tumble_into_a_basin},
+    {"weak building breaks by its stresses", weak_building_breaks},
+    {"arch of dry stone stands by thrust", dry_arch_stands},
 };
 
 }  // namespace

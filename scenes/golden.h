@@ -1,6 +1,7 @@
 // golden.h - small scenes whose final bits are known.
 //
-// Each runs a level for a fixed number of ticks and gives Level::hash(). The hashes in
+// Each runs a level for a fixed number of ticks and gives Level::hash(), or solves a structure and gives the
+// hash of its forces. The hashes in
 // tests/golden/hashes.txt must come out on every machine, compiler, instruction set and number of threads,
 // natively and as WebAssembly. They change only with a commit that says why.
 #pragma once

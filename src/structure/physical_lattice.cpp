@@ -1,5 +1,7 @@
 #include "structure/physical_lattice.h"
 
+#include "base/hash.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -32,18 +34,9 @@ double Frame::handedness() const {
 
 namespace {
 
-std::uint64_t mixed(std::uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-std::uint64_t bits_of(double x) {
-    std::uint64_t b;
-    std::memcpy(&b, &x, sizeof b);
-    return b;
-}
+std::uint64_t bits_of(double x) { return std::bit_cast<std::uint64_t>(x); }
 std::uint64_t cell_hash(Cell c) {
-    return mixed(mixed(std::uint64_t(std::uint32_t(c.x)) << 32 | std::uint32_t(c.z)) + std::uint32_t(c.y));
+    return mix64(mix64(std::uint64_t(std::uint32_t(c.x)) << 32 | std::uint32_t(c.z)) + std::uint32_t(c.y));
 }
 
 // Every third bit from the low 21.
@@ -87,15 +80,15 @@ Frame choose_frame(std::span<const StructureBlock> blocks, Axis up, std::span<co
         f.offset = {-(p.x < q.x ? p.x : q.x), -(p.y < q.y ? p.y : q.y), -(p.z < q.z ? p.z : q.z)};
     }
     for (const StructureBlock& block : blocks) {
-        const std::uint64_t what = mixed(bits_of(block.mass) + (std::uint64_t(block.material) << 1) +
+        const std::uint64_t what = mix64(bits_of(block.mass) + (std::uint64_t(block.material) << 1) +
                                          (block.support ? 0x9E3779B97F4A7C15u : 0));
-        for (int k = 0; k < 8; k++) hash[k] += mixed(cell_hash(frames[k].inner(block.cell)) ^ what);
+        for (int k = 0; k < 8; k++) hash[k] += mix64(cell_hash(frames[k].inner(block.cell)) ^ what);
     }
     for (const StructureLoad& load : loads)
         for (int k = 0; k < 8; k++) {
             const DVec3 f = frames[k].inner(load.force);
-            hash[k] += mixed(cell_hash(frames[k].inner(load.cell)) ^
-                             mixed(bits_of(f.x) + mixed(bits_of(f.y) + mixed(bits_of(f.z)))));
+            hash[k] += mix64(cell_hash(frames[k].inner(load.cell)) ^
+                             mix64(bits_of(f.x) + mix64(bits_of(f.y) + mix64(bits_of(f.z)))));
         }
     int best = 0;
     for (int k = 1; k < 8; k++)
@@ -257,7 +250,7 @@ void Lattice::index(std::span<const double> stiffness, std::span<const Structure
     const auto class_of = [&](const Key& key) {
         std::uint64_t h[2] = {};
         std::memcpy(h, &key, sizeof key);
-        const std::uint64_t hash = mixed(h[0] + mixed(h[1] + 0x9E3779B97F4A7C15u));
+        const std::uint64_t hash = mix64(h[0] + mix64(h[1] + 0x9E3779B97F4A7C15u));
         std::size_t mask = key_table.size() - 1, at = hash & mask;
         for (; key_table[at]; at = (at + 1) & mask)
             if (keys[key_table[at] - 1] == key) return key_table[at] - 1;
@@ -268,7 +261,7 @@ void Lattice::index(std::span<const double> stiffness, std::span<const Structure
             mask = grown.size() - 1;
             for (std::uint32_t k = 0; k < keys.size(); k++) {
                 std::memcpy(h, &keys[k], sizeof key);
-                std::size_t to = mixed(h[0] + mixed(h[1] + 0x9E3779B97F4A7C15u)) & mask;
+                std::size_t to = mix64(h[0] + mix64(h[1] + 0x9E3779B97F4A7C15u)) & mask;
                 while (grown[to]) to = (to + 1) & mask;
                 grown[to] = k + 1;
             }
