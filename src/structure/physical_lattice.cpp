@@ -7,15 +7,34 @@
 
 namespace talus::physical {
 
-Cell Frame::inner(Cell c) const {
+Cell Frame::turned(Cell c) const {
     const int in[3] = {c.x, c.y, c.z};
     return {in[from[0]] * sign[0] + offset.x, in[from[1]] * sign[1] + offset.y,
             in[from[2]] * sign[2] + offset.z};
+}
+// A coordinate that no block has becomes one that none has either.
+Cell Frame::near(Cell c) const {
+    if (known[0].empty()) {
+        // Far from all blocks sums could run over: any cell that is nowhere near does.
+        const auto tame = [](int v) { return v > -(1 << 29) && v < 1 << 29; };
+        return tame(c.x) && tame(c.y) && tame(c.z) ? c : Cell{-(1 << 29), -(1 << 29), -(1 << 29)};
+    }
+    const auto at = [&](int axis, int v) {
+        const auto found = std::lower_bound(known[axis].begin(), known[axis].end(), v);
+        if (found == known[axis].end() || *found != v) return -(1 << 29);
+        return packed[axis][std::size_t(found - known[axis].begin())];
+    };
+    return {at(0, c.x), at(1, c.y), at(2, c.z)};
 }
 Cell Frame::outer(Cell c) const {
     const int in[3] = {c.x - offset.x, c.y - offset.y, c.z - offset.z};
     int out[3];
     for (int i = 0; i < 3; i++) out[from[i]] = in[i] * sign[i];
+    if (!known[0].empty())
+        for (int i = 0; i < 3; i++) {
+            const auto found = std::lower_bound(packed[i].begin(), packed[i].end(), out[i]);
+            out[i] = known[i][std::size_t(found - packed[i].begin())];
+        }
     return {out[0], out[1], out[2]};
 }
 // Adding zero turns -0 into 0, so that mirrored copies have the same bits.
@@ -55,16 +74,47 @@ std::uint64_t morton(Cell brick) {
 
 Cell brick_cell(Cell c) { return {c.x >> 2, c.y >> 2, c.z >> 2}; }
 
+constexpr std::int64_t kReach = 1 << 22;  // cells; bricks have 21 bits an axis
+
+// The coordinates that blocks have on an axis, and others with smaller gaps.
+void shrink_gaps(std::span<const StructureBlock> blocks, Frame& frame) {
+    for (int axis = 0; axis < 3; axis++) {
+        std::vector<std::int32_t>& known = frame.known[axis];
+        for (const StructureBlock& b : blocks)
+            known.push_back(axis == 0 ? b.cell.x : axis == 1 ? b.cell.y : b.cell.z);
+        std::sort(known.begin(), known.end());
+        known.erase(std::unique(known.begin(), known.end()), known.end());
+        frame.packed[axis].resize(known.size());
+        int at = 0;
+        for (std::size_t i = 0; i < known.size(); i++) {
+            if (i) at += std::int64_t(known[i]) - known[i - 1] == 1 ? 1 : 2;
+            frame.packed[axis][i] = at;
+        }
+    }
+}
+
 // Of the eight frames with this up, the one whose picture of the structure has the least hash. Copies of a
 // structure give the same eight pictures. A tie means that two pictures are the same.
 Frame choose_frame(std::span<const StructureBlock> blocks, Axis up, std::span<const StructureLoad> loads) {
     const int up_axis = int(up) / 2, up_sign = int(up) & 1 ? -1 : 1;
     const int a = next_axis(up_axis), b = third_axis(up_axis);
-    Cell low = blocks[0].cell, high = low;
-    for (const StructureBlock& block : blocks) {
-        const Cell c = block.cell;
-        low = {c.x < low.x ? c.x : low.x, c.y < low.y ? c.y : low.y, c.z < low.z ? c.z : low.z};
-        high = {c.x > high.x ? c.x : high.x, c.y > high.y ? c.y : high.y, c.z > high.z ? c.z : high.z};
+    const auto bounds = [&](auto&& cell_at, Cell& low, Cell& high) {
+        low = high = cell_at(blocks[0].cell);
+        for (const StructureBlock& block : blocks) {
+            const Cell c = cell_at(block.cell);
+            low = {c.x < low.x ? c.x : low.x, c.y < low.y ? c.y : low.y, c.z < low.z ? c.z : low.z};
+            high = {c.x > high.x ? c.x : high.x, c.y > high.y ? c.y : high.y, c.z > high.z ? c.z : high.z};
+        }
+    };
+    Cell low, high;
+    bounds([](Cell c) { return c; }, low, high);
+    const auto far = [](int p, int q) {
+        return std::int64_t(q) - p > kReach || p < -(1 << 28) || q > 1 << 28;
+    };
+    Frame gaps;
+    if (far(low.x, high.x) || far(low.y, high.y) || far(low.z, high.z)) {
+        shrink_gaps(blocks, gaps);
+        bounds([&](Cell c) { return gaps.near(c); }, low, high);
     }
     Frame frames[8];
     std::uint64_t hash[8] = {};
@@ -76,24 +126,30 @@ Frame choose_frame(std::span<const StructureBlock> blocks, Axis up, std::span<co
         f.sign[0] = k & 2 ? -1 : 1;
         f.sign[1] = up_sign;
         f.sign[2] = k & 4 ? -1 : 1;
-        const Cell p = f.inner(low), q = f.inner(high);
+        const Cell p = f.turned(low), q = f.turned(high);
         f.offset = {-(p.x < q.x ? p.x : q.x), -(p.y < q.y ? p.y : q.y), -(p.z < q.z ? p.z : q.z)};
     }
     for (const StructureBlock& block : blocks) {
         const std::uint64_t what = mix64(bits_of(block.mass) + (std::uint64_t(block.material) << 1) +
                                          (block.support ? 0x9E3779B97F4A7C15u : 0));
-        for (int k = 0; k < 8; k++) hash[k] += mix64(cell_hash(frames[k].inner(block.cell)) ^ what);
+        const Cell cell = gaps.near(block.cell);
+        for (int k = 0; k < 8; k++) hash[k] += mix64(cell_hash(frames[k].turned(cell)) ^ what);
     }
     for (const StructureLoad& load : loads)
         for (int k = 0; k < 8; k++) {
             const DVec3 f = frames[k].inner(load.force);
-            hash[k] += mix64(cell_hash(frames[k].inner(load.cell)) ^
+            hash[k] += mix64(cell_hash(frames[k].turned(gaps.near(load.cell))) ^
                              mix64(bits_of(f.x) + mix64(bits_of(f.y) + mix64(bits_of(f.z)))));
         }
     int best = 0;
     for (int k = 1; k < 8; k++)
         if (hash[k] < hash[best]) best = k;
-    return frames[best];
+    Frame frame = frames[best];
+    for (int i = 0; i < 3; i++) {
+        frame.known[i].swap(gaps.known[i]);
+        frame.packed[i].swap(gaps.packed[i]);
+    }
+    return frame;
 }
 
 }  // namespace

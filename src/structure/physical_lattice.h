@@ -48,8 +48,14 @@ struct Frame {
     int sign[3] = {1, 1, 1};
     Cell offset;
 
-    Cell inner(Cell c) const;
+    /// When blocks lie farther apart than bricks can number: the coordinates there are, sorted, and what they
+    /// count as (neighbours stay neighbours, gaps shrink). Empty otherwise.
+    std::vector<std::int32_t> known[3], packed[3];
+
+    Cell inner(Cell c) const { return turned(near(c)); }
     Cell outer(Cell c) const;
+    Cell near(Cell c) const;    // gaps shrunk
+    Cell turned(Cell c) const;  // then turned and moved
     DVec3 inner(DVec3 v) const;
     DVec3 outer(DVec3 v) const;
     /// A moment changes its sign in a mirror.

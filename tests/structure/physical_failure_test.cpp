@@ -134,6 +134,25 @@ TEST(PhysicalFailure, LimitsOfASingleBond) {
               Verdict::stands);
 }
 
+TEST(PhysicalFailure, BlocksAtTheEndsOfTheWorld) {
+    constexpr int kEnd = 2147483647;
+    std::vector<StructureBlock> blocks;
+    for (const Cell at : {Cell{0, 0, 0}, Cell{kEnd, -5, -kEnd - 1}, Cell{-kEnd - 1, kEnd - 3, 7}}) {
+        blocks.push_back(unit(at, true));
+        for (int i = 1; i <= 3; i++) blocks.push_back(unit(at + Cell{0, i, 0}));
+    }
+    Solved s(blocks);
+    EXPECT_EQ(s.report.verdict, Verdict::stands);
+    EXPECT_NEAR(s.ground({kEnd, -5, -kEnd - 1}).force.y, 4, 1e-4);
+    EXPECT_FALSE(s.solver.remove_block({kEnd, 100, 100}));
+    EXPECT_TRUE(s.solver.remove_block({kEnd, -4, -kEnd - 1}));
+    const StructureReport r = s.solver.solve(s.settings);
+    ASSERT_EQ(r.parts.size(), 1u);
+    EXPECT_EQ(r.parts[0], (std::vector<Cell>{{kEnd, -3, -kEnd - 1}, {kEnd, -2, -kEnd - 1}}));
+    s.solver.place_block(unit({-7, -7, -7}, true));  // a coordinate that was not there
+    EXPECT_EQ(s.solver.solve(s.settings).supports, 4u);
+}
+
 TEST(PhysicalFailure, LargestAddedLoad) {
     // A cantilever of 5 with room for an edge stress of 135: 3 n^2 = 75 is there, 6 P x 4.5 may come.
     std::vector<StructureBlock> blocks{unit({0, 0, 0}, true)};
