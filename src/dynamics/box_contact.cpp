@@ -16,7 +16,10 @@ constexpr float kInset = 0.02f;        // how far beside a border places are loo
 constexpr float kSlant = 0.12f;        // normals with less than this along an axis do not leave through it
 constexpr float kSteep = 0.6f;         // the same when deep: only the main axis counts
 constexpr float kRetryDepth = 0.003f;  // deeper than this, a rejected face is replaced by the next
-constexpr float kSteepDepth = 0.03f;   // deeper than this, try again with kSteep
+constexpr float kSteepDepth = 0.012f;  // deeper than this, try again with kSteep
+constexpr float kAnySlant = 2;         // no normal is rejected
+constexpr float kAnyDepth = 0.016f;    // deeper than this, take the least overlap, filter or not
+constexpr float kResolved = 0.5f;      // share of the overlap a point must have to resolve it
 constexpr float kGiveUpDepth = 0.9f;   // no face this deep is tried
 
 /// Does a contact at p on the surface of `box`, with this outward normal, lead out of the whole body?
@@ -240,19 +243,26 @@ struct BoxPair {
             }
         const std::size_t before = out.size();
         const float best = best_face_distance > edge_distance ? best_face_distance : edge_distance;
-        for (const float slant : {kSlant, kSteep}) {
+        // When the deepest points are rejected, shallow ones beside them do not mend the overlap: go on.
+        const float needed = best < -kRetryDepth ? kResolved * best : margin;
+        auto resolved = [&] {
+            for (std::size_t i = before; i < out.size(); i++)
+                if (out[i].separation <= needed) return true;
+            return false;
+        };
+        for (const float slant : {kSlant, kSteep, kAnySlant}) {
             if (edge >= 0 && edge_distance > best_face_distance + kEdgeBias) edge_contact(edge, slant);
             unsigned tried = 0;
             int face = first_face;
             float distance = best_face_distance;
-            while (out.size() == before && face >= 0) {
+            while (!resolved() && face >= 0) {
                 face_contacts(face, slant);
                 if ((distance > edge_distance ? distance : edge_distance) > -kRetryDepth) break;
                 tried |= 1u << face;
                 face = best_face(tried, distance);
                 if (distance < -kGiveUpDepth) break;
             }
-            if (out.size() > before || best > -kSteepDepth) return;
+            if (best > (slant == kSlant ? -kSteepDepth : -kAnyDepth) || resolved()) return;
         }
     }
 };

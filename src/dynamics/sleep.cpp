@@ -4,10 +4,13 @@ namespace talus {
 
 namespace {
 constexpr float kQuietTime = 0.5f;        // s
+constexpr float kSettleTime = 0.2f;       // s of that after which a slow body may support sleepers
+constexpr float kSettleSpeed = 0.03f;     // m/s, of any point
 constexpr float kQuietMotion = 0.02f;     // m, of any point of the body, in that time
 constexpr std::uint32_t kSleepEvery = 8;  // internal steps between searches
 constexpr float kDeepest = 0.04f;         // m: deeper contacts are pushed apart first
 constexpr float kSupports = 0.2f;         // cosine to up above which a contact carries
+constexpr float kLeastShare = 0.1f;       // of a body's weight: weaker contacts do not support it
 constexpr float kHitSpeed = 0.5f;         // m/s of the sleeper's own mass
 constexpr float kSlowest = 0.3f;          // m/s: slower ones do not hit
 constexpr float kSupportMotion = 0.02f;   // m
@@ -121,9 +124,15 @@ void Sleep::find_sleepers(BodyStore& bodies, PairTable& table, const Step& step)
     for (const std::int32_t i : *step.awake) any |= bodies.cold[std::size_t(i)].quiet_time >= kQuietTime;
     if (!any) return;
     candidate_.assign(bodies.hot.size(), kStill);
-    for (const std::int32_t i : *step.awake)
-        candidate_[std::size_t(i)] =
-            bodies.cold[std::size_t(i)].quiet_time >= kQuietTime && bodies.awake(i) ? kQuiet : kRestless;
+    for (const std::int32_t i : *step.awake) {
+        if (!bodies.awake(i)) continue;
+        const BodyHot& h = bodies.hot[std::size_t(i)];
+        const float quiet = bodies.cold[std::size_t(i)].quiet_time;
+        const bool slow = length(h.velocity) + length(h.spin) * h.radius < kSettleSpeed;
+        candidate_[std::size_t(i)] = quiet >= kQuietTime && slow    ? kQuiet
+                                     : quiet >= kSettleTime && slow ? kSettling
+                                                                    : kRestless;
+    }
     pairs_.clear();
     for (const std::int32_t i : *step.active) {
         const Pair& p = table.pairs[std::size_t(i)];
@@ -145,13 +154,16 @@ void Sleep::find_sleepers(BodyStore& bodies, PairTable& table, const Step& step)
                     deepest = q.points[k].separation < deepest ? q.points[k].separation : deepest;
                 }
                 if (impulse <= 0) continue;
+                const float weight = q.total_impulse / (step.dt * kLeastShare * step.gravity);
+                const bool carries_a = weight >= bodies.cold[std::size_t(p.a)].mass,
+                           carries_b = weight >= bodies.cold[std::size_t(p.b)].mass;
                 const bool deep = deepest < -kDeepest;
                 const float y = height_of(bodies.hot[std::size_t(p.a)], q, step.up);
-                if (ca == kQuiet && (deep || (cb == kRestless && y < kSupports))) {
+                if (ca == kQuiet && (deep || (cb == kRestless && carries_a && y < kSupports))) {
                     ca = kRestless;
                     changed = true;
                 }
-                if (cb == kQuiet && (deep || (ca == kRestless && y > -kSupports))) {
+                if (cb == kQuiet && (deep || (ca == kRestless && carries_b && y > -kSupports))) {
                     cb = kRestless;
                     changed = true;
                 }

@@ -1,8 +1,10 @@
 // sleep.h - who may rest, and what wakes them.
 //
 // Layer: dynamics. Sleep is found inside heaps, not by islands: a body that moved less than 2 cm in half a
-// second is quiet; the largest set of quiet bodies whose supports are quiet, asleep or fixed falls asleep,
-// while others may still roll on top. Each touching pair remembers the force it carried then. A sleeper wakes
+// second is quiet; the largest set of quiet bodies whose supports are quiet, settling, asleep or fixed falls
+// asleep, while others may still roll on top. A support carries at least a tenth of the weight; it settles
+// when it has nearly come to rest, and wakes what slept on it if it moves on after all. Each touching pair
+// remembers the force it carried then. A sleeper wakes
 //   - by a hit: what touches it brings more than half a metre a second of its own mass,
 //   - by load: the forces of what is awake grew by its own weight and half of what it carried,
 //   - when a support it leaned on moved by 2 cm, or a loaded contact is lost,
@@ -40,7 +42,7 @@ class Sleep {
     void find_wakers(BodyStore& bodies, PairTable& table, const Step& step, std::vector<std::int32_t>& wake);
     void find_sleepers(BodyStore& bodies, PairTable& table, const Step& step);
 
-    enum Candidate : char { kRestless, kQuiet, kStill };  // kStill: asleep or fixed
+    enum Candidate : char { kRestless, kSettling, kQuiet, kStill };  // kStill: asleep or fixed
     std::vector<char> candidate_;
     std::vector<float> added_load_, carried_load_;  // N, by body
     std::vector<std::int32_t> loaded_bodies_;
