@@ -12,6 +12,10 @@
 #include <vector>
 
 namespace talus {
+
+/// Names the scene where GoogleTest would print its bytes.
+void PrintTo(const GoldenScene& scene, std::ostream* out) { *out << scene.name; }
+
 namespace {
 
 class TwoThreads final : public JobSystem {
