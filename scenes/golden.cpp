@@ -1,6 +1,6 @@
 #include "scenes/golden.h"
 
-#include "src/base/hash.h"
+#include "base/hash.h"
 #include "talus/level.h"
 #include "talus/structure.h"
 
