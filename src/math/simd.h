@@ -1,12 +1,12 @@
 // simd.h - eight floats side by side, or four doubles: the only file with machine intrinsics.
 //
-// Layer: math. Double4 has AVX2 and the scalar twin. Float8 and Mask8 have one set of operations and four back ends: AVX, two halves of SSE2, two
-// halves of WebAssembly simd128, and a plain scalar twin. The twin is always compiled (namespace
-// simd_scalar) so that a test can compare bits; TALUS_SCALAR makes it the one in use.
-// Determinism: every operation is correctly rounded (+ - * / sqrt) or exact, so all back ends agree to the
-// bit. min and max are a < b ? a : b and a > b ? a : b, which is what the machine instructions do with NaN
-// and signed zero. Nothing here fuses a multiply and an add, and no reciprocal estimates are used.
-// Tests: tests/math/simd_test.cpp
+// Layer: math. Double4 has AVX2 and the scalar twin. Float8 and Mask8 have one set of operations and four
+// back ends: AVX, two halves of SSE2, two halves of WebAssembly simd128, and a plain scalar twin. The twin is
+// always compiled (namespace simd_scalar) so that a test can compare bits; TALUS_SCALAR makes it the one in
+// use. Determinism: every operation is correctly rounded (+ - * / sqrt) or exact, so all back ends agree to
+// the bit. min and max are a < b ? a : b and a > b ? a : b, which is what the machine instructions do with
+// NaN and signed zero. Nothing here fuses a multiply and an add, and no reciprocal estimates are used. Tests:
+// tests/math/simd_test.cpp
 #pragma once
 
 #include <cstdint>
@@ -137,9 +137,7 @@ TALUS_INLINE Float8 high_twice(const Float8& a) {
     return {{v[4], v[5], v[6], v[7], v[4], v[5], v[6], v[7]}};
 }
 /// Four floats in both halves.
-TALUS_INLINE Float8 load_twice(const float* p) {
-    return {{p[0], p[1], p[2], p[3], p[0], p[1], p[2], p[3]}};
-}
+TALUS_INLINE Float8 load_twice(const float* p) { return {{p[0], p[1], p[2], p[3], p[0], p[1], p[2], p[3]}}; }
 /// Zero in the low or in the high half.
 TALUS_INLINE Float8 without_low(const Float8& a) {
     return {{0, 0, 0, 0, a.lane[4], a.lane[5], a.lane[6], a.lane[7]}};
