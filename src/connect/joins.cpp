@@ -70,8 +70,12 @@ bool Joins::holds(const Grid& grid, Cell a, Cell b) const {
 
 Joins Joins::for_part(const Grid& part) const {
     Joins out;
-    for (const Diagonal& d : cut_)
-        if (part.is_solid(d.first) && part.is_solid(d.second)) out.cut_.insert(d);
+    if (cut_.empty()) return out;
+    constexpr Cell kLowest{INT32_MIN, INT32_MIN, INT32_MIN};
+    part.for_each([&](Cell cell, BlockId) {
+        for (auto it = cut_.lower_bound({cell, kLowest}); it != cut_.end() && it->first == cell; ++it)
+            if (part.is_solid(it->first) && part.is_solid(it->second)) out.cut_.insert(*it);
+    });
     return out;
 }
 
