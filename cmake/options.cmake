@@ -60,6 +60,17 @@ endif()
 
 if(TALUS_IO)
     find_package(ZLIB REQUIRED)
+    find_package(SQLite3 QUIET)
+    find_package(zstd CONFIG QUIET)
+endif()
+if(SQLite3_FOUND AND zstd_FOUND)
+    set(found ON)
+else()
+    set(found OFF)
+endif()
+option(TALUS_STORE "Saves (needs SQLite 3 and zstd; on when found)" ${found})
+if(TALUS_STORE AND NOT found)
+    message(FATAL_ERROR "TALUS_STORE needs TALUS_IO, SQLite 3 and zstd (Debian: libsqlite3-dev libzstd-dev)")
 endif()
 
 # talus_layer(name SOURCES ... [LINK ...]): one object library; core layers have no exceptions and no RTTI.

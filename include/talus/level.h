@@ -171,6 +171,7 @@ class Level {
 
     struct State;
     State& state() { return *state_; }
+    const State& state() const { return *state_; }
 
  private:
     std::unique_ptr<State> state_;

@@ -13,6 +13,8 @@
 
 namespace talus {
 
+constexpr float kSlipperyFriction = 0.05f;  ///< of a piece that broke off, for its first ticks
+
 /// A structural check under way: made from a copy of the group, run in the background, applied at `due_tick`.
 struct StructureCheck;
 

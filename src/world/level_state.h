@@ -59,6 +59,24 @@ BlockId change_terrain(LevelState& level, Cell cell, BlockId block, Cause cause)
 DVec3 block_center(const LevelState& level, const Group& group, Cell cell);
 bool add_wear(const LevelState& level, Group& group, Cell cell, float amount);
 
+// --- restore.cpp: what a save keeps of a group besides its blocks and cut diagonals. All else is made anew.
+struct GroupRecord {
+    GroupId id;
+    DVec3 center;  ///< centre of mass, world
+    Quat rotation;
+    Vec3 velocity, spin;  ///< of the centre of mass
+    bool asleep = false, bears_load = false, is_debris = false;
+    bool whole_look = false, broke_off = false, check_wanted = false;  ///< work for the next tick
+    std::uint64_t created_tick = 0, slippery_until = 0;
+    std::uint32_t asleep_ticks = 0, creeping_ticks = 0;
+};
+constexpr double kMaxRecordPosition = 1e9;  // beyond, a body is quarantined
+/// Always finite, and within that.
+GroupRecord record_of(const Group& group);
+/// Makes the group in its old slot with its old bits of pose and velocity; no event.
+/// Pre (assert): the slot exists, is free and not in free_slots; generations[] holds the id's.
+void restore_group(LevelState& level, Grid grid, Joins joins, const GroupRecord& record);
+
 // --- The steps of a group's tick. Each returns false when the group is gone.
 // split.cpp
 /// Moves `parts` of a group into groups of their own, with the velocity of their place. `by_force`: what

@@ -7,7 +7,6 @@ namespace talus {
 namespace {
 
 constexpr int kSlipperyTicks = 40;
-constexpr float kSlipperyFriction = 0.05f;
 
 }  // namespace
 

@@ -21,6 +21,8 @@ GOOD = {
     "src/structure/solver.cpp": '#include "talus/structure.h"\n#include "connect/flood.h"\n',
     "src/world/tick.cpp": '#include "talus/level.h"\n#include "structure/x.h"\n#include "dynamics/x.h"\n',
     "src/io/format/vox.cpp": '#include "talus/formats.h"\n#include <fstream>\n#include <zlib.h>\n',
+    "include/talus/store.h": '// store.h - saves.\n//\n// Layer: io/store.\n#include "talus/level.h"\n',
+    "src/io/store/save.cpp": '#include "talus/store.h"\n#include "io/format/fail.h"\n#include "world/x.h"\n',
     "src/net/wire.cpp": '#include "talus/level.h"\n#include "mesh/mesher.h"\n#include "protocol_generated.h"\n',
     "scenes/town.cpp": '#include "scenes/town.h"\n#include "talus/level.h"\n',
     "apps/talus/main.cpp": '#include "talus/formats.h"\n#include "net/wire.h"\n#include <thread>\n',
@@ -63,6 +65,12 @@ class CheckLayers(unittest.TestCase):
         self.rejects("src/dynamics/a.cpp", '#include "connect/flood.h"\n', "dynamics may not include connect")
         self.rejects("src/io/format/a.cpp", '#include "world/tick.h"\n', "io may not include world")
         self.rejects("src/mesh/a.cpp", '#include "mass/a.h"\n', "mesh may not include mass")
+
+    def test_formats_and_saves_are_two_layers(self):
+        self.rejects("src/io/format/a.cpp", '#include "io/store/columns.h"\n', "io may not include io/store")
+        self.rejects("src/io/format/a.cpp", '#include "talus/store.h"\n', "io may not include io/store")
+        self.rejects("src/world/a.cpp", '#include "talus/store.h"\n', "world may not include io/store")
+        self.rejects("src/io/store/a.cpp", '#include "net/wire.h"\n', "io/store may not include net")
 
     def test_public_headers_count_as_their_layer(self):
         self.rejects("src/structure/a.cpp", '#include "talus/space.h"\n', "structure may not include dynamics")

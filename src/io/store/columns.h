@@ -1,0 +1,190 @@
+// columns.h - the tables of a save: one list of columns for making, writing and reading each of them.
+//
+// Layer: io/store. Format: docs/formats/save.md. Tests: tests/store/
+#pragma once
+
+#include "io/store/database.h"
+#include "talus/store.h"
+#include "world/level_state.h"
+
+#include <limits>
+#include <string>
+#include <type_traits>
+
+namespace talus::store {
+
+constexpr double kAny = std::numeric_limits<float>::max();
+constexpr double kManyTicks = 2e9;
+constexpr double kMaxCount = 2e9;
+
+// f(name, value, lowest, highest) for each column. The order is that of the file.
+
+template <class Settings, class F>
+void each_setting(Settings& s, F&& f) {
+    f("cell_size", s.cell_size, 1e-3, 1e3);
+    f("gravity_x", s.gravity.x, -1e6, 1e6);
+    f("gravity_y", s.gravity.y, -1e6, 1e6);
+    f("gravity_z", s.gravity.z, -1e6, 1e6);
+    f("seed", s.seed, 0, 0);
+    f("ticks_per_second", s.ticks_per_second, 1, 10'000);
+    f("ground", s.ground, -1e9, 1e9);
+    f("floor", s.floor, -1e12, 1e12);
+    f("collapse", s.collapse, 0, 1);
+    f("structure_max_solids", s.structure_max_solids, 0, kMaxCount);
+    f("strength_factor", s.strength_factor, 0, kAny);
+    f("structure_max_tilt", s.structure_max_tilt, 0, 360);
+    f("debris_max_blocks", s.debris_max_blocks, 0, kMaxCount);
+    f("debris_ticks", s.debris_ticks, 0, kManyTicks);
+    f("impact_speed", s.impact_speed, 0, kAny);
+    f("structure_mode", s.structure.mode, 0, 1);
+    f("structure_up", s.structure.up, 0, 5);
+    f("hanging_capacity", s.structure.hanging_capacity, 0, kAny);
+    f("sideways_capacity", s.structure.sideways_capacity, 0, kAny);
+    f("standing_capacity", s.structure.standing_capacity, 0, kAny);
+    f("max_rounds", s.structure.max_rounds, 1, kMaxCount);
+    f("max_weighings", s.structure.max_weighings, 0, kMaxCount);
+    f("limit_factor", s.structure.limit_factor, 0, kAny);
+    f("no_tension", s.structure.no_tension, 0, 1);
+    f("tolerance", s.structure.tolerance, 0, 1);
+    f("max_iterations", s.structure.max_iterations, 0, kMaxCount);
+    f("max_batches", s.structure.max_batches, 0, kMaxCount);
+    f("max_thrusts", s.structure.max_thrusts, 0, kMaxCount);
+    f("max_work", s.structure.max_work, 0, kAny);
+}
+
+/// Of the level, besides its settings.
+template <class State, class F>
+void each_counter(State& s, F&& f) {
+    f("random", s.random.state, 0, 0);
+    f("tick", s.tick, 0, 0);
+    f("destroyed", s.destroyed, 0, 0);
+    f("fallen_out", s.fallen_out, 0, 0);
+}
+
+template <class Material, class F>
+void each_property(Material& m, F&& f) {
+    f("material", m.name, 0, 0);
+    f("density", m.density, 0, 1e9);
+    f("hardness", m.hardness, -kAny, kAny);
+    f("blast_resistance", m.blast_resistance, -kAny, kAny);
+    f("friction", m.friction, 0, 1e6);
+    f("restitution", m.restitution, 0, 1);
+    f("flammability", m.flammability, 0, kAny);
+    f("solid", m.solid, 0, 1);
+    f("soft", m.soft, 0, 1);
+    f("floats", m.floats, 0, 1);
+    f("color", m.color, 0, 4294967295.0);
+    f("stiffness", m.stiffness, 0, kAny);
+    f("tension", m.tension, 0, kAny);
+    f("compression", m.compression, 0, kAny);
+    f("cohesion", m.cohesion, 0, kAny);
+}
+
+template <class Record, class F>
+void each_group_column(Record& r, F&& f) {
+    f("generation", r.id.generation, 1, 4294967295.0);
+    f("asleep", r.asleep, 0, 1);
+    f("bears_load", r.bears_load, 0, 1);
+    f("debris", r.is_debris, 0, 1);
+    f("whole_look", r.whole_look, 0, 1);
+    f("broke_off", r.broke_off, 0, 1);
+    f("check_wanted", r.check_wanted, 0, 1);
+    f("created_tick", r.created_tick, 0, 0);
+    f("slippery_until", r.slippery_until, 0, 0);
+    f("asleep_ticks", r.asleep_ticks, 0, 4294967295.0);
+    f("creeping_ticks", r.creeping_ticks, 0, 4294967295.0);
+}
+
+template <class T>
+constexpr bool kIsReal = std::is_floating_point_v<T> || std::is_same_v<T, std::optional<double>>;
+
+/// Adds ", name TYPE" to a CREATE TABLE.
+struct DeclareColumn {
+    std::string& sql;
+    template <class T>
+    void operator()(const char* name, const T&, double, double) {
+        sql += std::string(", ") + name;
+        sql += std::is_same_v<T, std::string> ? " TEXT" : kIsReal<T> ? " REAL" : " INTEGER";
+    }
+};
+
+struct PutColumn {
+    Statement& to;
+    template <class T>
+    void operator()(const char* name, const T& value, double lowest, double highest) {
+        if constexpr (std::is_same_v<T, std::string>) {
+            if (value.size() > kMaxTypeName)
+                to.fail(ErrorCode::too_large, std::string("column ") + name + " is too long");
+            to.put(std::string_view(value));
+        } else if constexpr (std::is_same_v<T, std::optional<double>>) {
+            if (value)
+                (*this)(name, *value, lowest, highest);
+            else
+                to.put_null();
+        } else if constexpr (std::is_same_v<T, std::uint64_t>) {
+            to.put(std::int64_t(value));
+        } else {
+            if (!(double(value) >= lowest && double(value) <= highest))
+                to.fail(ErrorCode::bad_value, std::string("column ") + name + " is out of range");
+            if constexpr (std::is_floating_point_v<T>)
+                to.put(double(value));
+            else
+                to.put(std::int64_t(value));
+        }
+    }
+};
+
+struct TakeColumn {
+    Statement& from;
+    template <class T>
+    void operator()(const char* name, T& value, double lowest, double highest) {
+        if constexpr (std::is_same_v<T, std::string>)
+            value = from.take_text(name, kMaxTypeName);
+        else if constexpr (std::is_same_v<T, std::optional<double>>)
+            value = from.take_optional(name, lowest, highest);
+        else if constexpr (std::is_same_v<T, std::uint64_t>)
+            value = from.take_bits(name);
+        else if constexpr (std::is_same_v<T, float>)
+            value = from.take_float(name, float(lowest), float(highest));
+        else if constexpr (std::is_same_v<T, double>)
+            value = from.take_double(name, lowest, highest);
+        else
+            value = T(from.take_int(name, std::int64_t(lowest), std::int64_t(highest)));
+    }
+};
+
+struct Table {
+    const char* name;
+    std::string create;
+    int columns;
+};
+/// The tables of version 1, as sqlite_schema must hold them.
+std::span<const Table> tables();
+
+/// "INSERT INTO name VALUES(?, ...)"
+std::string insert_into(const Table& table);
+
+enum TableIndex { kLevelTable, kBlocksTable, kGroupsTable, kChunksTable };
+
+enum class ChunkKind : std::uint8_t { bricks = 1, cuts = 2, generations = 3, free_slots = 4 };
+constexpr std::size_t kChunkBytes = 1u << 20;  // of a chunk's content, at most
+constexpr std::size_t kBrickBytes = 12 + 2 * 512;
+constexpr std::size_t kCutBytes = 24;
+constexpr std::size_t kSlotBytes = 4;
+constexpr std::size_t kMotionBytes = 24 + 16 + 12 + 12;
+constexpr std::size_t kBoxBytes = 24;
+constexpr std::size_t item_bytes(ChunkKind kind) {
+    return kind == ChunkKind::bricks ? kBrickBytes : kind == ChunkKind::cuts ? kCutBytes : kSlotBytes;
+}
+
+/// Bricks of a group are within this, of terrain within that, on each axis: -limit .. limit - 1.
+constexpr std::int32_t kGroupBrickLimit = kMaxGroupCell / kBrickEdge;
+constexpr std::int32_t kTerrainBrickLimit = kMaxTerrainCell / kBrickEdge;
+
+constexpr std::int64_t cells_in(const CellBox& box) {
+    if (box.empty()) return 0;
+    return (std::int64_t(box.max.x) - box.min.x + 1) * (std::int64_t(box.max.y) - box.min.y + 1) *
+           (std::int64_t(box.max.z) - box.min.z + 1);
+}
+
+}  // namespace talus::store

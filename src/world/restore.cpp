@@ -1,0 +1,88 @@
+#include "dynamics/state.h"
+#include "world/level_state.h"
+#include "world/structure_check.h"
+
+#include <cassert>
+
+namespace talus {
+
+GroupRecord record_of(const Group& group) {
+    GroupRecord out;
+    const Body& body = group.body;
+    out.id = group.id;
+    out.center = body.center_of_mass();
+    out.rotation = body.pose().rotation;
+    out.velocity = body.velocity();
+    out.spin = body.spin();
+    if (group.shape_dirty)  // the body that comes back has the blocks of now, and so their centre
+        if (const auto properties = to_mass_properties(group.moments)) {
+            out.center = body.to_world(to_float(properties->center));
+            out.velocity = body.velocity_at(out.center);
+        }
+    // A body that was just given nonsense is quarantined in the next step only.
+    if (!is_finite(out.center)) out.center = {};
+    for (int k = 0; k < 3; k++) {
+        double& x = out.center[k];
+        x = x > kMaxRecordPosition ? kMaxRecordPosition : x < -kMaxRecordPosition ? -kMaxRecordPosition : x;
+    }
+    const Quat q = out.rotation;
+    if (!std::isfinite(q.x + q.y + q.z + q.w)) out.rotation = {};
+    if (!is_finite(out.velocity) || !is_finite(out.spin)) out.velocity = out.spin = {};
+    out.asleep = body.is_asleep();
+    out.bears_load = group.bears_load;
+    out.is_debris = group.is_debris;
+    out.whole_look = group.whole_look || !group.removed_solids.empty();
+    out.broke_off = group.broke_off;
+    out.check_wanted = group.check_wanted || group.check;
+    out.created_tick = group.created_tick;
+    out.slippery_until = group.slippery_until;
+    out.asleep_ticks = group.asleep_ticks;
+    out.creeping_ticks = group.creeping_ticks;
+    return out;
+}
+
+void restore_group(LevelState& level, Grid grid, Joins joins, const GroupRecord& record) {
+    const std::size_t slot = record.id.index - 1;
+    assert(slot < level.slots.size() && !level.slots[slot]);
+    assert(level.generations[slot] == record.id.generation);
+    level.slots[slot] = std::make_unique<Group>(std::move(grid));
+    Group& group = *level.slots[slot];
+    group.id = record.id;
+    group.joins = std::move(joins);
+    group.moments = sum_moments(group.grid, level.settings.cell_size);
+    group.peak_mass = group.moments.mass;
+    group.bears_load = record.bears_load;
+    group.is_debris = record.is_debris;
+    group.created_tick = record.created_tick;
+    group.slippery_until = record.slippery_until;
+    group.asleep_ticks = record.asleep_ticks;
+    group.creeping_ticks = record.creeping_ticks;
+    group.was_asleep = record.asleep;
+    group.whole_look = record.whole_look;
+    group.broke_off = record.broke_off;
+    group.check_wanted = record.check_wanted;
+
+    const BodyShape shape = BodyShape::from_grid(group.grid, level.settings.cell_size);
+    if (shape.is_empty()) return;
+    BodySettings body;
+    body.pose = {record.center, record.rotation};
+    body.asleep = record.asleep;
+    body.owner = &group;
+    body.friction = record.slippery_until ? kSlipperyFriction : shape.mean_friction(body.friction);
+    group.body = level.space.add_body(shape, body);
+    // The body keeps its centre, not the origin of its frame, and its rotation as it is: the way through a
+    // pose would round both anew.
+    BodyStore& bodies = level.space.state().bodies;
+    const std::size_t i = group.body.id().index;
+    BodyHot& hot = bodies.hot[i];
+    BodyCold& cold = bodies.cold[i];
+    cold.rotation = cold.rest_rotation = record.rotation;
+    hot.position = cold.rest_position = cold.sleep_position = record.center;
+    if (!hot.asleep) {
+        hot.velocity = record.velocity;
+        hot.spin = record.spin;
+    }
+    bodies.refresh_pose(std::int32_t(i));
+}
+
+}  // namespace talus

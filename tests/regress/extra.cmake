@@ -1,0 +1,3 @@
+if(TALUS_STORE)
+    target_compile_definitions(test_regress PRIVATE TALUS_HAS_STORE)
+endif()
