@@ -1,3 +1,4 @@
+#include "apps/talus/tbb_jobs.h"
 #include "bench_engine.h"
 
 #include <time.h>
@@ -11,6 +12,10 @@ class TalusEngine final : public Engine {
     TalusEngine(const scenes::RigidScene& scene, const EngineOptions& options) : scene_(scene) {
         SpaceSettings settings;
         settings.allow_sleep = options.sleep;
+        if (options.threads > 1) {
+            jobs_ = std::make_unique<TbbJobs>(options.threads);
+            settings.jobs = jobs_.get();
+        }
         placed_ = scenes::place(scene, settings);
     }
     void step(float dt) override { placed_.space->step(dt); }
@@ -42,6 +47,7 @@ class TalusEngine final : public Engine {
     void wake_all_for_good() override { placed_.space->set_allow_sleep(false); }
 
  private:
+    std::unique_ptr<TbbJobs> jobs_;  // outlives the space
     scenes::RigidScene scene_;
     scenes::PlacedScene placed_;
 };

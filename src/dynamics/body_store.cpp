@@ -11,6 +11,7 @@ std::int32_t BodyStore::add(const BodyShape& shape, const BodySettings& s) {
         i = size();
         hot.emplace_back();
         cold.emplace_back();
+        way.emplace_back();
     }
     BodyHot& h = hot[std::size_t(i)];
     BodyCold& c = cold[std::size_t(i)];
@@ -61,6 +62,7 @@ void BodyStore::refresh_mass(std::int32_t i) {
     BodyCold& c = cold[std::size_t(i)];
     const BodyShape::Data& d = *c.shape.data();
     h.shape = &d;
+    h.thickness = d.thickness;
     MassSums sums = d.own;
     sums += d.unit.scaled(c.density);
     DVec3 center = d.reference;
@@ -68,6 +70,8 @@ void BodyStore::refresh_mass(std::int32_t i) {
     if (sums.mass > 0) center = sums.first / sums.mass;
     c.local_com = to_float(center);
     h.com = to_float(center - d.reference);
+    h.box_center = (d.lo + d.hi) * 0.5f - h.com;
+    h.box_half = (d.hi - d.lo) * 0.5f;
     const Inertia inertia = inertia_about_center(sums);
     c.inertia = {float(inertia.v[0]), float(inertia.v[1]), float(inertia.v[2]),
                  float(inertia.v[3]), float(inertia.v[4]), float(inertia.v[5])};
@@ -101,8 +105,7 @@ void BodyStore::refresh_mass(std::int32_t i) {
 void BodyStore::refresh_pose(std::int32_t i) {
     BodyHot& h = hot[std::size_t(i)];
     h.rotation = to_matrix(cold[std::size_t(i)].rotation);
-    const Vec3 center = h.rotation * ((h.shape->lo + h.shape->hi) * 0.5f - h.com);
-    const Vec3 half = (h.shape->hi - h.shape->lo) * 0.5f;
+    const Vec3 center = h.rotation * h.box_center, half = h.box_half;
     Vec3 extent;
     for (int k = 0; k < 3; k++)
         extent[k] = std::fabs(h.rotation.m[k][0]) * half.x + std::fabs(h.rotation.m[k][1]) * half.y +

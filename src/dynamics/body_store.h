@@ -21,8 +21,10 @@ struct alignas(64) BodyHot {
     Vec3 velocity, spin;
     Vec3 lo, hi;  ///< bounds in world axes, about `position`
     float inverse_mass = 0;
-    float radius = 0;  ///< of a ball about the centre of mass that holds the shape
+    float thickness = 0;  ///< of the shape
+    float radius = 0;     ///< of a ball about the centre of mass that holds the shape
     Vec3 com;
+    Vec3 box_center, box_half;     ///< of the shape, body axes, about `position`
     std::int32_t first_pair = -1;  ///< head of the list of pairs
     const BodyShape::Data* shape = nullptr;
     bool exists = false;
@@ -60,10 +62,15 @@ struct BodyCold {
 
 class BodyStore {
  public:
-    BodyStore() : hot(1), cold(1) {}
+    BodyStore() : hot(1), cold(1), way(1) {}
 
     std::vector<BodyHot> hot;
     std::vector<BodyCold> cold;
+    /// How far any point of a body went since it was made, at most; in units of kWayUnit, exact sums.
+    std::vector<std::int64_t> way;
+    static constexpr float kWayUnit = 1.0f / (1 << 20);  // m
+    /// Rounded up.
+    static std::int64_t to_way(float metres) { return 1 + std::int64_t(metres * (1 / kWayUnit)); }
 
     std::int32_t size() const { return std::int32_t(hot.size()); }
     bool is(BodyId id) const {

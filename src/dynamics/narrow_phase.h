@@ -3,7 +3,9 @@
 // Layer: dynamics. A pair that touches is collided anew only after it moved kReuseMotion; one that does not
 // only after the distance found last time is used up. Its manifolds hold true in between, because anchors
 // are kept on both bodies.
-// Determinism: pairs in table order, one at a time.
+// Most pairs are not even looked at: PairWait says how far their bodies must go first.
+// Determinism: pairs in table order, in chunks of a fixed size; what chunks found is put into the table in
+// order, so that any number of threads gives the same bits.
 // Tests: tests/dynamics/contact_test.cpp, terrain_contact_test.cpp
 #pragma once
 
@@ -12,6 +14,7 @@
 #include "dynamics/broad_phase.h"
 #include "dynamics/pairs.h"
 #include "dynamics/terrain_patch.h"
+#include "talus/jobs.h"
 
 #include <vector>
 
@@ -25,19 +28,37 @@ class NarrowPhase {
     std::vector<std::int32_t> lost_support;
 
     void run(BodyStore& bodies, PairTable& table, const BroadPhase& broad, const WorldSolids& world,
-             std::uint16_t (&layers)[16], float dt);
+             std::uint16_t (&layers)[16], float dt, JobSystem* jobs);
 
     /// A body woke after run(): its pairs with what slept beside it join.
     void join(std::int32_t body);
 
  private:
-    void update_pair(std::int32_t i);
-    void collide(Pair& pair, const Mat3& turn, Vec3 offset, float margin, float reach);
-    float collide_world(Pair& pair, float margin, float reach);
-    void build_manifolds(Pair& pair, const Mat3& turn, Vec3 offset);
-    int pick_points(int (&cluster)[64], int n, Vec3 normal) const;
+    /// What one chunk of pairs needs and finds.
+    struct Chunk {
+        std::vector<ContactPoint> points;
+        std::vector<char> taken;
+        std::vector<float> friction_b;  // parallel to points, for the world
+        TerrainPatch patch;
+
+        struct Found {
+            std::int32_t pair;
+            std::int32_t count;  // of `manifolds`, in order
+        };
+        std::vector<Manifold> manifolds;
+        std::vector<Found> found;
+        std::vector<std::int32_t> cleared, removed;  // pairs
+        std::vector<std::int32_t> active, lost_support;
+    };
+    void update_pair(Chunk& chunk, std::int32_t i);
+    void wait_for(std::int32_t i, float metres);
+    void collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 offset, float margin, float reach);
+    float collide_world(Chunk& chunk, Pair& pair, float margin, float reach);
+    int build_manifolds(Chunk& chunk, Pair& pair, const Mat3& turn, Vec3 offset);
     void warm_start(Manifold& m, std::int32_t old) const;
-    void lose(Pair& pair);
+    void lose(Chunk& chunk, Pair& pair);
+    /// Puts what a chunk found into the table.
+    void commit(Chunk& chunk);
     float friction_of(std::int32_t body, float of_box) const {
         return of_box >= 0 ? of_box : bodies_->cold[std::size_t(body)].friction;
     }
@@ -48,10 +69,9 @@ class NarrowPhase {
     const WorldSolids* world_ = nullptr;
     std::uint16_t* layers_ = nullptr;
     float dt_ = 0;
-    std::vector<ContactPoint> points_;
-    std::vector<char> taken_;
-    std::vector<float> friction_b_;  // parallel to points_, for the world
-    TerrainPatch patch_;
+    std::vector<std::int64_t> reach_;  // by body: its way until the end of this step
+    std::vector<std::int32_t> todo_;   // pairs
+    std::vector<Chunk> chunks_;
 };
 
 }  // namespace talus

@@ -47,7 +47,9 @@ std::int32_t PairTable::add(std::int32_t a, std::int32_t b, std::int32_t& first_
     } else {
         i = std::int32_t(pairs.size());
         pairs.emplace_back();
+        waits.emplace_back();
     }
+    waits[std::size_t(i)] = {a, b, PairWait::kNow};
     Pair& p = pairs[std::size_t(i)];
     p.a = a;
     p.b = b;
@@ -96,6 +98,7 @@ void PairTable::remove(std::int32_t pair, std::int32_t& first_of_a, std::int32_t
     p.first = -1;
     p.touching = false;
     p.dead = true;
+    waits[std::size_t(pair)].until = PairWait::kNever;
     used_--;
     free_pairs_.push_back(pair);
 }

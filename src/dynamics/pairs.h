@@ -55,9 +55,18 @@ struct Pair {
     std::int32_t next[2] = {-1, -1}, prev[2] = {-1, -1};  ///< lists of body a and body b
 };
 
+/// A pair is looked at only when its bodies' ways, in the units of BodyStore::way, have added up past this.
+/// Apart from Pair, so that a pass over all pairs reads 16 bytes of each.
+struct PairWait {
+    static constexpr std::int64_t kNow = -1, kNever = INT64_MAX;
+    std::int32_t a = 0, b = 0;
+    std::int64_t until = kNow;
+};
+
 class PairTable {
  public:
     std::vector<Pair> pairs;
+    std::vector<PairWait> waits;  ///< parallel to pairs
     std::vector<Manifold> manifolds;
 
     std::int32_t find(std::int32_t a, std::int32_t b) const;
@@ -71,6 +80,12 @@ class PairTable {
     ///   set_first(body, -1)
     template <class F>
     void sort(F&& set_first);
+
+    /// Its contacts are found anew in the next step.
+    void expire(std::int32_t pair) {
+        pairs[std::size_t(pair)].budget = -1;
+        waits[std::size_t(pair)].until = PairWait::kNow;
+    }
 
     std::int32_t new_manifold();
     void free_manifolds(std::int32_t first);
@@ -104,6 +119,8 @@ void PairTable::sort(F&& set_first) {
         if (p.b != 0) set_first(p.b, -1);
     }
     heads_.clear();
+    waits.clear();
+    for (const Pair& p : pairs) waits.push_back({p.a, p.b, PairWait::kNow});
     for (std::size_t i = 0; i < pairs.size(); i++) {
         Pair& p = pairs[i];
         put(key(p.a, p.b), std::int32_t(i));

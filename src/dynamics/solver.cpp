@@ -1,6 +1,12 @@
 #include "dynamics/solver.h"
 
+#include "dynamics/jobs_in_chunks.h"
+
 namespace talus {
+
+struct Vec8 {
+    Float8 x, y, z;
+};
 
 namespace {
 
@@ -12,13 +18,12 @@ constexpr float kBounceSpeed = 1.5f;    // slower contacts do not bounce
 constexpr float kScalingSpeed = 0.25f;  // faster contacts are not scaled: momentum stays exact in hits
 constexpr int kInnerSweeps = 3;         // over the points of one manifold
 constexpr int kColours = 64;
+constexpr std::size_t kManyBatches = 32;  // of a colour, worth sharing between threads
+constexpr std::size_t kBatchChunk = 16;
 constexpr int kMovingColours = 44;       // the rest is for manifolds with one side that does not move
 constexpr float kLeastInverse = 1e-11f;  // 1/kg: what is heavier does not move
 constexpr float kPi = 3.14159265f;
 
-struct Vec8 {
-    Float8 x, y, z;
-};
 TALUS_INLINE Vec8 operator+(Vec8 a, Vec8 b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
 TALUS_INLINE Vec8 operator-(Vec8 a, Vec8 b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
 TALUS_INLINE Vec8 operator*(Vec8 a, Float8 s) { return {a.x * s, a.y * s, a.z * s}; }
@@ -43,12 +48,15 @@ TALUS_INLINE Velocity8 gather(const std::vector<SolverVelocity>& from, const std
     return {{r[0], r[1], r[2]}, r[3], {r[4], r[5], r[6]}, r[7]};
 }
 
-TALUS_INLINE void scatter(std::vector<SolverVelocity>& to, const std::int32_t (&bodies)[8],
+/// Only lanes of `moving`: several batches at once may share what does not move.
+TALUS_INLINE void scatter(std::vector<SolverVelocity>& to, const std::int32_t (&bodies)[8], unsigned moving,
                           const Velocity8& v) {
+    if (!moving) return;
     Float8 r[8] = {v.linear.x, v.linear.y, v.linear.z, v.inverse_mass,
                    v.spin.x,   v.spin.y,   v.spin.z,   v.unused};
     transpose(r);
-    for (int k = 0; k < 8; k++) simd::store(&to[std::size_t(bodies[k])].linear.x, r[k]);
+    for (int k = 0; k < 8; k++)
+        if (moving >> k & 1) simd::store(&to[std::size_t(bodies[k])].linear.x, r[k]);
 }
 
 /// Inverse of an effective mass, zero where nothing moves.
@@ -73,6 +81,7 @@ struct alignas(32) ContactBatch {
     static constexpr int kFriction = kPoints > 1 ? 3 : 2;  // two tangents, and twist for more than a point
 
     std::int32_t a[8], b[8], manifold[8];
+    unsigned moving_a, moving_b;  // lanes whose body moves
     Vec8 normal, tangent, second;
     Float8 mass_a, mass_b;    // inverse masses
     Float8 scale_a, scale_b;  // of inverse masses in increments
@@ -137,6 +146,8 @@ void prepare(ContactBatch<kPoints>& q, const std::vector<Manifold>& manifolds, c
                  warm = simd::splat(warm_scale);
     q.mass_a = fa.inverse_mass();
     q.mass_b = fb.inverse_mass();
+    q.moving_a = unsigned(bits(q.mass_a > zero));
+    q.moving_b = unsigned(bits(q.mass_b > zero));
 
     Float8 r[8];
     for (int k = 0; k < 8; k++) r[k] = simd::load(&m[k]->normal.x);
@@ -233,8 +244,8 @@ void warm_start(const ContactBatch<kPoints>& q, std::vector<SolverVelocity>& vel
         q.normal * sum + q.tangent * q.frictions[0].impulse + q.second * q.frictions[1].impulse;
     a.linear = a.linear - impulse * q.mass_a;
     b.linear = b.linear + impulse * q.mass_b;
-    scatter(velocities, q.a, a);
-    scatter(velocities, q.b, b);
+    scatter(velocities, q.a, q.moving_a, a);
+    scatter(velocities, q.b, q.moving_b, b);
 }
 
 /// One pass over a batch: with bias, normals only; without, friction first, then normals.
@@ -326,8 +337,8 @@ void solve_batch(ContactBatch<kPoints>& q, std::vector<SolverVelocity>& velociti
     b.linear = b.linear + impulse * mass_b;
     if constexpr (!kBias)
         for (auto& c : q.points) c.total = c.total + c.impulse;
-    scatter(velocities, q.a, a);
-    scatter(velocities, q.b, b);
+    scatter(velocities, q.a, q.moving_a, a);
+    scatter(velocities, q.b, q.moving_b, b);
 }
 
 template <int kPoints>
@@ -362,8 +373,8 @@ void bounce(ContactBatch<kPoints>& q, std::vector<SolverVelocity>& velocities) {
         }
     a.linear = a.linear - q.normal * (sum * q.mass_a);
     b.linear = b.linear + q.normal * (sum * q.mass_b);
-    scatter(velocities, q.a, a);
-    scatter(velocities, q.b, b);
+    scatter(velocities, q.a, q.moving_a, a);
+    scatter(velocities, q.b, q.moving_b, b);
 }
 
 template <int kPoints>
@@ -402,18 +413,53 @@ struct ContactSolver::Batches {
     std::vector<ContactBatch<2>> two;
     std::vector<ContactBatch<3>> three;
     std::vector<ContactBatch<4>> four;
+    struct List {
+        const std::int32_t* manifolds;
+        int count;
+    };
+    std::vector<List> lists_of[4];                 // by point count: of each batch
     std::vector<std::int32_t> lists[kColours][4];  // manifolds by colour and point count
     // Where the batches of each colour begin; one more colour for what fitted none: one manifold a batch.
     std::size_t start[kColours + 2][4] = {};
 
+    /// The i-th batch of a colour.
     template <class F>
-    void each(F&& f) {
+    void visit(int c, std::size_t i, F&& f) {
+        const std::size_t n1 = start[c + 1][0] - start[c][0], n2 = start[c + 1][1] - start[c][1],
+                          n3 = start[c + 1][2] - start[c][2];
+        if (i < n1) return f(one[start[c][0] + i]);
+        i -= n1;
+        if (i < n2) return f(two[start[c][1] + i]);
+        i -= n2;
+        if (i < n3) return f(three[start[c][2] + i]);
+        f(four[start[c][3] + i - n3]);
+    }
+    template <class F>
+    void each(JobSystem* jobs, F&& f) {
         for (int c = 0; c <= kColours; c++) {
+            std::size_t n = 0;
+            for (int k = 0; k < 4; k++) n += start[c + 1][k] - start[c][k];
+            if (jobs && c < kColours && n >= kManyBatches) {
+                in_chunks(jobs, (n + kBatchChunk - 1) / kBatchChunk, [&](std::size_t chunk) {
+                    const std::size_t last = (chunk + 1) * kBatchChunk < n ? (chunk + 1) * kBatchChunk : n;
+                    for (std::size_t i = chunk * kBatchChunk; i < last; i++) visit(c, i, f);
+                });
+                continue;
+            }
             for (std::size_t i = start[c][0]; i < start[c + 1][0]; i++) f(one[i]);
             for (std::size_t i = start[c][1]; i < start[c + 1][1]; i++) f(two[i]);
             for (std::size_t i = start[c][2]; i < start[c + 1][2]; i++) f(three[i]);
             for (std::size_t i = start[c][3]; i < start[c + 1][3]; i++) f(four[i]);
         }
+    }
+    /// All of a kind, in chunks.
+    template <class B, class F>
+    static void each_of(JobSystem* jobs, std::vector<B>& batches, F&& f) {
+        in_chunks(jobs, (batches.size() + kManyBatches - 1) / kManyBatches, [&](std::size_t chunk) {
+            for (std::size_t i = chunk * kManyBatches; i < (chunk + 1) * kManyBatches && i < batches.size();
+                 i++)
+                f(batches[i], i);
+        });
     }
 };
 
@@ -472,35 +518,41 @@ void ContactSolver::build(PairTable& table, const std::vector<std::int32_t>& act
 
     const float warm = last_h_ > 0 ? settings.h / last_h_ : 1;
     last_h_ = settings.h;
-    auto fill = [&](auto& batch, const std::int32_t* list, int count) {
-        prepare(batch, table.manifolds, list, count, frame, velocity, settings, warm);
-    };
-    auto fill_any = [&](int k, std::size_t at, const std::int32_t* list, int count) {
-        if (k == 0) fill(all.one[at], list, count);
-        if (k == 1) fill(all.two[at], list, count);
-        if (k == 2) fill(all.three[at], list, count);
-        if (k == 3) fill(all.four[at], list, count);
-    };
-    for (int c = 0; c < kColours; c++)
-        for (int k = 0; k < 4; k++) {
+    // Where the manifolds of each batch are listed.
+    for (int k = 0; k < 4; k++) {
+        all.lists_of[k].resize(n[k]);
+        for (int c = 0; c < kColours; c++) {
             const auto& list = all.lists[c][k];
             std::size_t at = all.start[c][k];
-            for (std::size_t i = 0; i < list.size(); i += 8, at++) {
-                for (std::size_t j = i + 8; j < i + 16 && j < list.size(); j++) {
-                    const auto* ahead = reinterpret_cast<const char*>(&table.manifolds[std::size_t(list[j])]);
-                    __builtin_prefetch(ahead);
-                    __builtin_prefetch(ahead + 64);
-                    __builtin_prefetch(ahead + 128);
-                }
-                fill_any(k, at, &list[i], list.size() - i < 8 ? int(list.size() - i) : 8);
-            }
+            for (std::size_t i = 0; i < list.size(); i += 8, at++)
+                all.lists_of[k][at] = {&list[i], list.size() - i < 8 ? int(list.size() - i) : 8};
         }
+    }
     std::size_t at[4];
     for (int k = 0; k < 4; k++) at[k] = all.start[kColours][k];
     for (const std::int32_t& m : overflow_) {
         const int k = table.manifolds[std::size_t(m)].count - 1;
-        fill_any(k, at[k]++, &m, 1);
+        all.lists_of[k][at[k]++] = {&m, 1};
     }
+    auto fill = [&](int k, auto& batches) {
+        const auto& lists = all.lists_of[k];
+        Batches::each_of(settings.jobs, batches, [&](auto& batch, std::size_t i) {
+            if (i + 1 < lists.size())
+                for (int j = 0; j < lists[i + 1].count; j++) {
+                    const auto* ahead = reinterpret_cast<const char*>(
+                        &table.manifolds[std::size_t(lists[i + 1].manifolds[j])]);
+                    __builtin_prefetch(ahead);
+                    __builtin_prefetch(ahead + 64);
+                    __builtin_prefetch(ahead + 128);
+                }
+            prepare(batch, table.manifolds, lists[i].manifolds, lists[i].count, frame, velocity, settings,
+                    warm);
+        });
+    };
+    fill(0, all.one);
+    fill(1, all.two);
+    fill(2, all.three);
+    fill(3, all.four);
 }
 
 void ContactSolver::solve(const SolverSettings& settings) {
@@ -514,8 +566,8 @@ void ContactSolver::solve(const SolverSettings& settings) {
             v.linear = (v.linear + d.acceleration * h) * d.linear_keep;
             v.spin = (v.spin + d.spin_rate * h) * d.angular_keep;
         }
-        all.each([&](auto& q) { warm_start(q, velocity); });
-        all.each([&]<int kPoints>(ContactBatch<kPoints>& q) {
+        all.each(settings.jobs, [&](auto& q) { warm_start(q, velocity); });
+        all.each(settings.jobs, [&]<int kPoints>(ContactBatch<kPoints>& q) {
             solve_batch<kPoints, true>(q, velocity, motion, soft, inverse_h, s > 0);
         });
         for (const SolverDrive& d : drives) {
@@ -524,18 +576,19 @@ void ContactSolver::solve(const SolverSettings& settings) {
             m.linear += v.linear * h;
             m.spin += v.spin * h;
         }
-        all.each([&]<int kPoints>(ContactBatch<kPoints>& q) {
+        all.each(settings.jobs, [&]<int kPoints>(ContactBatch<kPoints>& q) {
             solve_batch<kPoints, false>(q, velocity, motion, soft, inverse_h, true);
         });
     }
-    all.each([&](auto& q) { bounce(q, velocity); });
+    all.each(settings.jobs, [&](auto& q) { bounce(q, velocity); });
 }
 
-void ContactSolver::store(PairTable& table) {
-    for (const auto& q : batches_->one) store_batch(q, table.manifolds);
-    for (const auto& q : batches_->two) store_batch(q, table.manifolds);
-    for (const auto& q : batches_->three) store_batch(q, table.manifolds);
-    for (const auto& q : batches_->four) store_batch(q, table.manifolds);
+void ContactSolver::store(PairTable& table, JobSystem* jobs) {
+    auto put = [&](auto& q, std::size_t) { store_batch(q, table.manifolds); };
+    Batches::each_of(jobs, batches_->one, put);
+    Batches::each_of(jobs, batches_->two, put);
+    Batches::each_of(jobs, batches_->three, put);
+    Batches::each_of(jobs, batches_->four, put);
 }
 
 }  // namespace talus

@@ -13,6 +13,7 @@
 // Stacks: the lower body's inverse mass is scaled down in increments of slow contacts (it then yields less
 // while impulses are still wrong; once converged nothing changes); several sweeps inside a manifold.
 // Determinism: batches in a fixed order; each lane is one manifold, so results do not depend on packing.
+// Threads share the batches of a colour, which touch no moving body twice.
 // Source: E. Catto, Soft Contact (box2d v3, "Solver2D", 2024) for sub steps and relaxing; the scaled frame,
 //   the mass scaling and the packing are our own.
 // Tests: tests/dynamics/
@@ -20,6 +21,7 @@
 
 #include "dynamics/pairs.h"
 #include "math/simd.h"
+#include "talus/jobs.h"
 #include "talus/math.h"
 
 #include <cstdint>
@@ -56,6 +58,7 @@ struct SolverSettings {
     int sub_steps = 4;
     float h = 1.0f / 240;  ///< of a sub step
     Vec3 up{0, 1, 0};
+    JobSystem* jobs = nullptr;
     bool stacks = true;  ///< there is gravity: scale masses of slow contacts along `up`
 };
 
@@ -78,7 +81,7 @@ class ContactSolver {
     void build(PairTable& table, const std::vector<std::int32_t>& active, const SolverSettings& settings);
     void solve(const SolverSettings& settings);
     /// Impulses back into the manifolds.
-    void store(PairTable& table);
+    void store(PairTable& table, JobSystem* jobs);
 
  private:
     struct Batches;

@@ -1,5 +1,7 @@
 #include "dynamics/state.h"
 
+#include "dynamics/jobs_in_chunks.h"
+
 namespace talus {
 
 namespace {
@@ -11,6 +13,7 @@ constexpr float kMostSpin = 48;                // rad/s
 constexpr double kFarthest = 1e9;              // metres from the origin: beyond is quarantined
 constexpr float kKinematicFrame = 1e-8f;       // spin rows of what contacts cannot turn
 constexpr float kCalmSpeed = 0.5f;             // m/s: bodies at rest on faces that sway slower are calmed
+constexpr std::size_t kMoveChunk = 128;        // bodies moved by one thread at once
 constexpr float kCalm = 6;                     // 1/s: how fast their swaying dies out
 
 bool finite(Quat q) { return std::isfinite(q.x + q.y + q.z + q.w); }
@@ -21,6 +24,13 @@ Quat turn_by(Vec3 v) {
     const float s = 0.5f * (1 - quarter * (1.0f / 6) * (1 - quarter * (1.0f / 20)));
     const float c = 1 - quarter * 0.5f * (1 - quarter * (1.0f / 12) * (1 - quarter * (1.0f / 30)));
     return {v.x * s, v.y * s, v.z * s, c};
+}
+
+/// The angle between two attitudes, or a little more.
+float turned(Quat from, Quat to) {
+    const Quat d = to * Quat{-from.x, -from.y, -from.z, from.w};
+    const float sine = std::sqrt(d.x * d.x + d.y * d.y + d.z * d.z);  // of half of it
+    return sine < 0.5f ? 2.1f * sine : 3.15f * sine;
 }
 
 }  // namespace
@@ -76,20 +86,20 @@ void Space::State::internal_step(float dt, int sub_steps) {
     solve.stacks = gravity > 0;
     up = gravity > 0 ? -settings.gravity / gravity : Vec3{};
     solve.up = up;
+    solve.jobs = settings.jobs && settings.jobs->worker_count() > 1 ? settings.jobs : nullptr;
 
     last_dt = dt;
     quarantine_bad_input();
     broad.update(bodies, pairs, layers, dt);
-    narrow.run(bodies, pairs, broad, world, layers, dt);
+    narrow.run(bodies, pairs, broad, world, layers, dt, settings.jobs);
     wake_hit(dt);
     load_solver(solve.h);
     solver.build(pairs, narrow.active, solve);
     solver.solve(solve);
-    solver.store(pairs);
-    find_calm();
-    move_bodies(dt);
+    solver.store(pairs, solve.jobs);
+    read_contacts();
+    move_bodies(dt, solve.jobs);
     sweep.run(bodies, pairs, world, layers, departures, fast);
-    record_contacts();
     to_wake = narrow.lost_support;
     narrow.lost_support.clear();
     if (settings.allow_sleep)
@@ -275,140 +285,153 @@ void Space::State::calm(BodyHot& h, float dt) const {
     h.spin *= keep;
 }
 
-/// Finds bodies that rest on level faces: three points that push, and friction that holds. What slides, rocks
-/// on an edge, topples or is carried is left alone.
-void Space::State::find_calm() {
-    for (const std::int32_t p : narrow.active) {
-        const Pair& pair = pairs.pairs[std::size_t(p)];
-        const BodyHot& a = bodies.hot[std::size_t(pair.a)];
-        for (std::int32_t m = pair.first; m >= 0; m = pairs.manifolds[std::size_t(m)].next) {
-            const Manifold& q = pairs.manifolds[std::size_t(m)];
-            int loaded = 0;
-            float push = 0;
-            for (int k = 0; k < q.count; k++) {
-                loaded += q.points[k].impulse > 0;
-                push += q.points[k].impulse;
-            }
-            if (push <= 0) continue;
-            const float limit = 0.98f * q.friction * push;
-            const float* f = q.friction_impulse;
-            const bool holds = f[0] * f[0] + f[1] * f[1] < limit * limit;
-            const bool carried = bodies.kinematic_moving(pair.a) || bodies.kinematic_moving(pair.b);
-            const bool level = loaded >= 3 && std::fabs(dot(a.rotation * q.normal, up)) > 0.8f;
-            for (const std::int32_t i : {pair.a, pair.b}) {
-                char& touch = touched[std::size_t(i)];
-                if (!holds || carried)
-                    touch = kSliding;
-                else if (level && touch == kTouched)
-                    touch = kOnFaces;
-            }
-        }
-    }
-}
-
-void Space::State::move_bodies(float dt) {
-    departures.clear();
-    fast.clear();
-    for (const SolverDrive& d : solver.drives) {
-        const std::int32_t i = d.body;
-        BodyHot& h = bodies.hot[std::size_t(i)];
-        BodyCold& c = bodies.cold[std::size_t(i)];
-        const SolverVelocity& v = solver.velocity[std::size_t(i)];
-        Vec3 travel = solver.motion[std::size_t(i)].linear;
-        const DVec3 start = h.position;
-        const Quat start_rotation = c.rotation;
-        if (!h.dynamic) {  // kinematic
-            h.position += to_double(h.velocity * dt);
-            const Vec3 turn = h.spin * dt;
-            const float angle = length(turn);
-            const int parts = angle < 60 ? 1 + int(angle) : 60;
-            for (int k = 0; k < parts; k++)
-                c.rotation = normalized(turn_by(turn * (1 / float(parts))) * c.rotation);
-            bodies.refresh_pose(i);
-            departures.push_back({i, start, start_rotation});
-            continue;
-        }
-        const bool free = !touched[std::size_t(i)];
-        // Nothing touches: the exact parabola.
-        if (free && d.linear_keep == 1) travel = (h.velocity + d.acceleration * (0.5f * dt)) * dt;
-        h.velocity = v.linear;
-        turn_body(i, dt);
-        h.position += to_double(travel);
-        if (!is_finite(h.position) || !finite(c.rotation) || !is_finite(v.linear) || !is_finite(v.spin) ||
-            std::fabs(h.position.x) > kFarthest || std::fabs(h.position.y) > kFarthest ||
-            std::fabs(h.position.z) > kFarthest) {
-            h.position = start;
-            c.rotation = start_rotation;
-            quarantine(i);
-            continue;
-        }
-        bodies.refresh_pose(i);
-        // Spin from momentum, in the new attitude.
-        const SolverFrame& f = solver.frame[std::size_t(i)];
-        Vec3 weighted;
-        for (int k = 0; k < 3; k++) weighted[k] = v.spin[k] * c.root_moments[k] * c.root_moments[k];
-        const Mat3 now = spin_frame(h, c);
-        h.spin = mul_transposed(now, now * mul_transposed(f.to_spin, weighted));
-        const float spin2 = dot(h.spin, h.spin);
-        if (spin2 > kMostSpin * kMostSpin) h.spin *= kMostSpin / std::sqrt(spin2);
-        if (touched[std::size_t(i)] == kOnFaces) calm(h, dt);
-        const float far = length(travel) + std::sqrt(spin2) * dt * h.radius;
-        if (Sweep::needed(h, far)) fast.push_back(std::int32_t(departures.size()));
-        departures.push_back({i, start, start_rotation});
-    }
-}
-
-void Space::State::record_contacts() {
+/// After the solver: one pass over what touches, for find_calm and record.
+void Space::State::read_contacts() {
     for (const std::int32_t index : narrow.active) {
         Pair& p = pairs.pairs[std::size_t(index)];
-        const BodyHot& a = bodies.hot[std::size_t(p.a)];
         for (std::int32_t m = p.first; m >= 0; m = pairs.manifolds[std::size_t(m)].next) {
             const Manifold& q = pairs.manifolds[std::size_t(m)];
             if (!(q.total_impulse > 0)) continue;
-            int most = 0;
-            for (int k = 1; k < q.count; k++)
-                if (q.points[k].impulse > q.points[most].impulse) most = k;
+            const BodyHot& a = bodies.hot[std::size_t(p.a)];
             const Vec3 normal = a.rotation * q.normal;
-            const DVec3 point = a.position + to_double(a.rotation * q.points[most].on_a);
-            std::int32_t same = -1, last = -1;
-            if (p.last_touch == step_number)
-                for (std::int32_t k = p.first_contact; k >= 0; k = next_contact[std::size_t(k)]) {
-                    last = k;
-                    if (dot(contacts[std::size_t(k)].normal, normal) > 0.9f) {
-                        same = k;
-                        break;
-                    }
-                }
-            if (same >= 0) {
-                Contact& c = contacts[std::size_t(same)];
-                c.impulse += q.total_impulse;
-                if (q.approach_speed > c.approach_speed) {
-                    c.approach_speed = q.approach_speed;
-                    c.point = point;
-                    c.normal = normal;
-                }
-                continue;
-            }
-            Contact c;
-            c.a = bodies.id(p.a);
-            c.b = bodies.id(p.b);
-            c.point = point;
-            c.normal = normal;
-            c.impulse = q.total_impulse;
-            c.approach_speed = q.approach_speed;
-            c.with_terrain = p.b == 0;
-            c.began = last >= 0 ? contacts[std::size_t(last)].began : p.last_touch + 1 != step_number;
-            const auto at = std::int32_t(contacts.size());
-            contacts.push_back(c);
-            next_contact.push_back(-1);
-            if (last >= 0) {
-                next_contact[std::size_t(last)] = at;
-            } else {
-                p.first_contact = at;
-                p.last_touch = step_number;
-            }
+            find_calm(p, q, normal);
+            record(p, q, normal);
         }
     }
+}
+
+/// Finds bodies that rest on level faces: three points that push, and friction that holds. What slides, rocks
+/// on an edge, topples or is carried is left alone.
+void Space::State::find_calm(const Pair& pair, const Manifold& q, Vec3 normal) {
+    int loaded = 0;
+    float push = 0;
+    for (int k = 0; k < q.count; k++) {
+        loaded += q.points[k].impulse > 0;
+        push += q.points[k].impulse;
+    }
+    if (push <= 0) return;
+    const float limit = 0.98f * q.friction * push;
+    const float* f = q.friction_impulse;
+    const bool holds = f[0] * f[0] + f[1] * f[1] < limit * limit;
+    const bool carried = bodies.kinematic_moving(pair.a) || bodies.kinematic_moving(pair.b);
+    const bool level = loaded >= 3 && std::fabs(dot(normal, up)) > 0.8f;
+    for (const std::int32_t i : {pair.a, pair.b}) {
+        char& touch = touched[std::size_t(i)];
+        if (!holds || carried)
+            touch = kSliding;
+        else if (level && touch == kTouched)
+            touch = kOnFaces;
+    }
+}
+
+/// Adds to Space::contacts(): one entry for each direction of a pair.
+void Space::State::record(Pair& p, const Manifold& q, Vec3 normal) {
+    const BodyHot& a = bodies.hot[std::size_t(p.a)];
+    int most = 0;
+    for (int k = 1; k < q.count; k++)
+        if (q.points[k].impulse > q.points[most].impulse) most = k;
+    // Where it is after the step.
+    const Vec3 arm = solver.motion[std::size_t(p.a)].linear + a.rotation * q.points[most].on_a;
+    const DVec3 point = a.position + to_double(arm);
+    std::int32_t same = -1, last = -1;
+    if (p.last_touch == step_number)
+        for (std::int32_t k = p.first_contact; k >= 0; k = next_contact[std::size_t(k)]) {
+            last = k;
+            if (dot(contacts[std::size_t(k)].normal, normal) > 0.9f) {
+                same = k;
+                break;
+            }
+        }
+    if (same >= 0) {
+        Contact& c = contacts[std::size_t(same)];
+        c.impulse += q.total_impulse;
+        if (q.approach_speed > c.approach_speed) {
+            c.approach_speed = q.approach_speed;
+            c.point = point;
+            c.normal = normal;
+        }
+        return;
+    }
+    Contact c;
+    c.a = bodies.id(p.a);
+    c.b = bodies.id(p.b);
+    c.point = point;
+    c.normal = normal;
+    c.impulse = q.total_impulse;
+    c.approach_speed = q.approach_speed;
+    c.with_terrain = p.b == 0;
+    c.began = last >= 0 ? contacts[std::size_t(last)].began : p.last_touch + 1 != step_number;
+    const auto at = std::int32_t(contacts.size());
+    contacts.push_back(c);
+    next_contact.push_back(-1);
+    if (last >= 0) {
+        next_contact[std::size_t(last)] = at;
+    } else {
+        p.first_contact = at;
+        p.last_touch = step_number;
+    }
+}
+
+void Space::State::move_bodies(float dt, JobSystem* jobs) {
+    const std::size_t n = solver.drives.size();
+    departures.resize(n);
+    moved.resize(n);
+    in_chunks(jobs, (n + kMoveChunk - 1) / kMoveChunk, [&](std::size_t chunk) {
+        for (std::size_t k = chunk * kMoveChunk; k < (chunk + 1) * kMoveChunk && k < n; k++)
+            moved[k] = move_body(solver.drives[k], dt, departures[k]);
+    });
+    fast.clear();
+    for (std::size_t k = 0; k < n; k++) {
+        if (moved[k] == kMovedFast) fast.push_back(std::int32_t(k));
+        if (moved[k] == kMovedBadly) quarantine(departures[k].body);
+    }
+}
+
+Space::State::Moved Space::State::move_body(const SolverDrive& d, float dt, Departure& departure) {
+    const std::int32_t i = d.body;
+    BodyHot& h = bodies.hot[std::size_t(i)];
+    BodyCold& c = bodies.cold[std::size_t(i)];
+    const SolverVelocity& v = solver.velocity[std::size_t(i)];
+    Vec3 travel = solver.motion[std::size_t(i)].linear;
+    departure = {i, h.position, c.rotation};
+    if (!h.dynamic) {  // kinematic
+        h.position += to_double(h.velocity * dt);
+        const Vec3 turn = h.spin * dt;
+        const float angle = length(turn);
+        const int parts = angle < 60 ? 1 + int(angle) : 60;
+        for (int k = 0; k < parts; k++)
+            c.rotation = normalized(turn_by(turn * (1 / float(parts))) * c.rotation);
+        bodies.refresh_pose(i);
+        bodies.way[std::size_t(i)] += BodyStore::to_way(length(h.velocity) * dt + angle * h.radius);
+        return kMoved;
+    }
+    const bool free = !touched[std::size_t(i)];
+    // Nothing touches: the exact parabola.
+    if (free && d.linear_keep == 1) travel = (h.velocity + d.acceleration * (0.5f * dt)) * dt;
+    h.velocity = v.linear;
+    turn_body(i, dt);
+    h.position += to_double(travel);
+    if (!is_finite(h.position) || !finite(c.rotation) || !is_finite(v.linear) || !is_finite(v.spin) ||
+        std::fabs(h.position.x) > kFarthest || std::fabs(h.position.y) > kFarthest ||
+        std::fabs(h.position.z) > kFarthest) {
+        h.position = departure.position;
+        c.rotation = departure.rotation;
+        return kMovedBadly;
+    }
+    bodies.refresh_pose(i);
+    bodies.way[std::size_t(i)] +=
+        BodyStore::to_way(length(travel) + turned(departure.rotation, c.rotation) * h.radius);
+    // Spin from momentum, in the new attitude.
+    const SolverFrame& f = solver.frame[std::size_t(i)];
+    Vec3 weighted;
+    for (int k = 0; k < 3; k++) weighted[k] = v.spin[k] * c.root_moments[k] * c.root_moments[k];
+    const Mat3 now = spin_frame(h, c);
+    h.spin = mul_transposed(now, now * mul_transposed(f.to_spin, weighted));
+    const float spin2 = dot(h.spin, h.spin);
+    if (spin2 > kMostSpin * kMostSpin) h.spin *= kMostSpin / std::sqrt(spin2);
+    if (touched[std::size_t(i)] == kOnFaces) calm(h, dt);
+    const float far = length(travel) + std::sqrt(spin2) * dt * h.radius;
+    return Sweep::needed(h, far) ? kMovedFast : kMoved;
 }
 
 void Space::State::forget_removed() {
@@ -452,7 +475,7 @@ void Space::State::add_world_pair(std::int32_t body) {
 
 void Space::State::refresh_contacts(std::int32_t body) {
     broad.touch(body);
-    each_pair(body, [&](std::int32_t, Pair& p, std::int32_t) { p.budget = -1; });
+    each_pair(body, [&](std::int32_t index, Pair&, std::int32_t) { pairs.expire(index); });
 }
 
 void Space::set_layers_collide(Layer a, Layer b, bool collide) {
@@ -507,8 +530,8 @@ void Space::terrain_changed(const CellBox& cells) {
         const BodyHot& h = s.bodies.hot[std::size_t(i)];
         if (!h.exists || !h.dynamic) continue;
         // Distances to terrain found earlier are no longer true anywhere near.
-        s.each_pair(i, [&](std::int32_t, Pair& p, std::int32_t other) {
-            if (other == 0) p.budget = -1;
+        s.each_pair(i, [&](std::int32_t index, Pair&, std::int32_t other) {
+            if (other == 0) s.pairs.expire(index);
         });
         if (h.asleep && overlaps({h.position + to_double(h.lo), h.position + to_double(h.hi)}, {lo, hi}))
             s.wake(i);

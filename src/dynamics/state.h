@@ -48,6 +48,7 @@ struct Space::State {
     Vec3 up;                                                         ///< against gravity; zero without
     std::vector<Departure> departures;
     std::vector<std::int32_t> fast;
+    std::vector<char> moved;  ///< parallel to departures: Moved
     std::vector<std::int32_t> to_wake;
 
     void internal_step(float dt, int sub_steps);
@@ -56,11 +57,14 @@ struct Space::State {
     void wake_hit(float dt);
     void load_solver(float h);
     void load_frame(std::int32_t body);
-    void find_calm();
+    void read_contacts();
+    void find_calm(const Pair& pair, const Manifold& manifold, Vec3 normal);
+    void record(Pair& pair, const Manifold& manifold, Vec3 normal);
     void calm(BodyHot& body, float dt) const;
-    void move_bodies(float dt);
+    enum Moved : char { kMoved, kMovedFast, kMovedBadly };
+    void move_bodies(float dt, JobSystem* jobs);
+    Moved move_body(const SolverDrive& drive, float dt, Departure& departure);
     void turn_body(std::int32_t body, float dt);
-    void record_contacts();
     void forget_removed();
     void end_forces();
 

@@ -71,7 +71,7 @@ float advance(const Mover& a, const Mover& b, Place&& place, Vec3 step, float sl
 }  // namespace
 
 bool Sweep::needed(const BodyHot& body, float travel) {
-    return travel > kSlowShare * body.shape->thickness && body.shape->thickness > 0;
+    return travel > kSlowShare * body.thickness && body.thickness > 0;
 }
 
 Sweep::Path Sweep::path_of(const BodyStore& bodies, std::int32_t body) const {
@@ -191,10 +191,9 @@ void Sweep::run(BodyStore& bodies, const PairTable& table, const WorldSolids& wo
             i = p.next[side];
             if (b == 0) continue;
             const Path pa = path_of(bodies, a), pb = path_of(bodies, b);
-            const float thin =
-                bodies.hot[std::size_t(a)].shape->thickness < bodies.hot[std::size_t(b)].shape->thickness
-                    ? bodies.hot[std::size_t(a)].shape->thickness
-                    : bodies.hot[std::size_t(b)].shape->thickness;
+            const float thin = bodies.hot[std::size_t(a)].thickness < bodies.hot[std::size_t(b)].thickness
+                                   ? bodies.hot[std::size_t(a)].thickness
+                                   : bodies.hot[std::size_t(b)].thickness;
             if (length(pa.step - pb.step) <= kSlowShare * thin) continue;
             const float share = against_body(bodies, a, b);
             if (share < share_[std::size_t(f)]) share_[std::size_t(f)] = share;
