@@ -26,6 +26,13 @@ constexpr float kGiveUpDepth = 0.9f;   // no face this deep is tried
 template <class Solid>
 bool leads_out(Vec3 p, const CollisionBox& box, Vec3 normal, const Solid& solid, float slant) {
     const Vec3 r = p - box.center;
+    unsigned sides = 0;  // axes on which p may leave through the border it is on
+    for (int k = 0; k < 3; k++) {
+        const bool up = normal[k] > 0;
+        const bool inner = up ? r[k] < box.half[k] - kBorder : r[k] > kBorder - box.half[k];
+        if (!(std::fabs(normal[k]) < slant || inner)) sides |= 1u << k;
+    }
+    if (!sides) return true;
     Vec3 q;  // p, pulled inside the box
     for (int k = 0; k < 3; k++) {
         const float inset = box.half[k] > 2 * kInset ? kInset : 0.5f * box.half[k];
@@ -33,9 +40,8 @@ bool leads_out(Vec3 p, const CollisionBox& box, Vec3 normal, const Solid& solid,
         q[k] = box.center[k] + (r[k] > limit ? limit : r[k] < -limit ? -limit : r[k]);
     }
     for (int k = 0; k < 3; k++) {
-        if (std::fabs(normal[k]) < slant) continue;
+        if (!(sides >> k & 1)) continue;
         const bool up = normal[k] > 0;
-        if (up ? r[k] < box.half[k] - kBorder : r[k] > kBorder - box.half[k]) continue;
         Vec3 beyond = q;
         beyond[k] = box.center[k] + (up ? box.half[k] + kInset : -box.half[k] - kInset);
         if (solid.solid_at(beyond)) return false;

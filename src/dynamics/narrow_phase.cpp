@@ -8,7 +8,7 @@ namespace {
 
 constexpr float kMargin = 0.03f;        // contacts are made this far ahead, plus the motion of a step
 constexpr float kMostMotion = 0.5f;     // of which at most this much counts; sweep.h covers what is faster
-constexpr float kReuseMotion = 0.015f;  // relative motion after which touching pairs collide anew
+constexpr float kReuseMotion = 0.02f;   // relative motion after which touching pairs collide anew
 constexpr float kReuseTravel = 0.02f;   // a step; faster pairs always collide anew
 constexpr float kLeastBudget = 0.004f;  // for pairs that nearly touch
 constexpr float kWorldReach = 0.3f;     // how far beyond the margin terrain is looked at
@@ -107,7 +107,10 @@ void NarrowPhase::run(BodyStore& bodies, PairTable& table, const BroadPhase& bro
         const std::size_t first = c * kChunk,
                           last = first + kChunk < todo_.size() ? first + kChunk : todo_.size();
         for (std::size_t i = first; i < last; i++) {
-            if (i + 8 < last) __builtin_prefetch(&table.pairs[std::size_t(todo_[i + 8])]);
+            if (i + 8 < last) {
+                const auto* p = reinterpret_cast<const char*>(&table.pairs[std::size_t(todo_[i + 8])]);
+                for (int line = 0; line < 3; line++) __builtin_prefetch(p + 64 * line);
+            }
             if (i + 6 < last) {
                 const PairWait& ahead = table.waits[std::size_t(todo_[i + 6])];
                 const auto* a = reinterpret_cast<const char*>(&bodies.hot[std::size_t(ahead.a)]);

@@ -252,7 +252,7 @@ void Space::State::turn_body(std::int32_t i, float dt) {
     const float h_part = dt / float(parts);
     for (int part = 0; part < parts; part++) {
         const Quat q = c.rotation;
-        if (angle < 0.005f) {  // midpoint
+        if (angle < 0.005f || touched[std::size_t(i)]) {  // midpoint: contacts bring larger errors
             const Vec3 w = spin_at(normalized(turn_by(spin_at(q) * (0.5f * h_part)) * q));
             c.rotation = normalized(turn_by(w * h_part) * q);
             continue;
