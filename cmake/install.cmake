@@ -2,6 +2,10 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 install(TARGETS talus EXPORT talus-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TALUS_C)
+    install(TARGETS talus_c EXPORT talus-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(FILES bindings/c/talus_c.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
 install(DIRECTORY include/talus DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT talus-targets NAMESPACE talus:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/talus)
 configure_package_config_file(cmake/talus-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/talus-config.cmake

@@ -1,0 +1,469 @@
+// talus_c.cpp - the C ABI over Level: checks what comes in, copies what goes out. No logic.
+//
+// A handle is a slot and its generation, so that one of a destroyed level is known for what it is.
+#include "talus_c.h"
+
+#include "talus/level.h"
+
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace talus;
+
+constexpr double kFarthest = 1e9;  // metres: beyond, a body is quarantined
+constexpr double kLongestRay = 1e6;
+constexpr std::int32_t kGroupCell = 65'536, kTerrainCell = 1 << 30;
+constexpr std::int64_t kGroupBounds = std::int64_t(1) << 30;  // cells: bodies keep a bit for each
+
+thread_local std::string last_error;
+
+struct Failed {
+    talus_status status;
+    const char* what;
+};
+
+struct Slot {
+    std::unique_ptr<Level> level;
+    std::uint32_t generation = 0;
+};
+struct Registry {
+    std::mutex mutex;
+    std::vector<Slot> slots;
+    std::vector<std::uint32_t> free;
+};
+Registry& registry() {
+    static auto* all = new Registry;  // outlives whatever still calls at exit
+    return *all;
+}
+
+[[noreturn]] void bad_argument(const char* what) { throw Failed{TALUS_BAD_ARGUMENT, what}; }
+
+Slot& find_slot(Registry& all, talus_level handle) {
+    const std::uint64_t index = handle & 0xffffffff;
+    if (index == 0 || index > all.slots.size() || !all.slots[index - 1].level ||
+        all.slots[index - 1].generation != handle >> 32)
+        throw Failed{TALUS_BAD_HANDLE, "no such level, or it was destroyed"};
+    return all.slots[index - 1];
+}
+Level& find(talus_level handle) {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    return *find_slot(all, handle).level;
+}
+
+/// Nothing leaves as an exception.
+template <class F>
+talus_status guarded(F&& f) {
+    try {
+        last_error.clear();
+        f();
+        return TALUS_OK;
+    } catch (const Failed& failed) {
+        try {
+            last_error = failed.what;
+        } catch (...) {
+        }
+        return failed.status;
+    } catch (...) {
+        return TALUS_NO_MEMORY;
+    }
+}
+
+template <class T>
+T& given(T* pointer) {
+    if (!pointer) bad_argument("a pointer is null");
+    return *pointer;
+}
+double in_range(double value, double lowest, double highest, const char* what) {
+    if (!(value >= lowest && value <= highest)) bad_argument(what);
+    return value;
+}
+DVec3 position(const double* v) {
+    for (int k = 0; k < 3; k++) in_range((&given(v))[k], -kFarthest, kFarthest, "a position is out of range");
+    return {v[0], v[1], v[2]};
+}
+Vec3 vector(const double* v, double limit, const char* what) {
+    for (int k = 0; k < 3; k++) in_range((&given(v))[k], -limit, limit, what);
+    return {float(v[0]), float(v[1]), float(v[2])};
+}
+Cell cell_at(const std::int32_t* v, std::int32_t limit) {
+    for (int k = 0; k < 3; k++)
+        if ((&given(v))[k] < -limit || v[k] >= limit) bad_argument("a cell is out of range");
+    return {v[0], v[1], v[2]};
+}
+BlockId block_of(const Level& level, talus_block block) {
+    if (block >= level.table().size()) bad_argument("no such block");
+    return block;
+}
+template <class T>
+void put(DVec3 v, T (&out)[3]) {
+    for (int k = 0; k < 3; k++) out[k] = T(v[k]);
+}
+void put(Cell v, std::int32_t (&out)[3]) {
+    out[0] = v.x;
+    out[1] = v.y;
+    out[2] = v.z;
+}
+
+/// A struct of the caller as one of ours: what an older caller does not know keeps its default.
+template <class T>
+T read_struct(const T* from, const T& defaults) {
+    T out = defaults;
+    if (!from) return out;
+    if (from->size < sizeof(std::size_t) || from->size > sizeof(T)) bad_argument("a struct has a wrong size");
+    std::memcpy(&out, from, from->size);
+    return out;
+}
+/// Ours to a struct of the caller, as much of it as he knows.
+template <class T>
+void write_struct(T value, T* to, std::size_t size) {
+    given(to);
+    if (size < sizeof(std::size_t) || size > sizeof(T)) bad_argument("a struct has a wrong size");
+    value.size = size;
+    std::memcpy(to, &value, size);
+}
+
+talus_level_settings default_settings() {
+    const LevelSettings s;
+    talus_level_settings out{};
+    out.size = sizeof out;
+    out.cell_size = double(s.cell_size);
+    put(to_double(s.gravity), out.gravity);
+    out.seed = s.seed;
+    out.ticks_per_second = s.ticks_per_second;
+    out.floor = s.floor;
+    out.collapse = s.collapse;
+    return out;
+}
+
+talus_material to_c(const Material& m) {
+    talus_material out{};
+    out.size = sizeof out;
+    out.name = m.name.c_str();
+    out.density = double(m.density);
+    out.hardness = double(m.hardness);
+    out.blast_resistance = double(m.blast_resistance);
+    out.friction = double(m.friction);
+    out.restitution = double(m.restitution);
+    out.flammability = double(m.flammability);
+    out.solid = m.solid;
+    out.soft = m.soft;
+    out.floats = m.floats;
+    out.color = m.color;
+    out.stiffness = double(m.stiffness);
+    out.tension = double(m.tension);
+    out.compression = double(m.compression);
+    out.cohesion = double(m.cohesion);
+    return out;
+}
+talus_material default_material() {
+    static const auto* stone = new Material;  // keeps the name
+    return to_c(*stone);
+}
+
+Material from_c(const talus_material& m) {
+    constexpr double kMost = 1e30;
+    Material out;
+    out.name = &given(m.name);
+    out.density = float(in_range(m.density, 0, 1e9, "density is out of range"));
+    out.hardness = float(in_range(m.hardness, -kMost, kMost, "hardness is out of range"));
+    out.blast_resistance =
+        float(in_range(m.blast_resistance, -kMost, kMost, "blast_resistance is out of range"));
+    out.friction = float(in_range(m.friction, 0, 1e6, "friction is out of range"));
+    out.restitution = float(in_range(m.restitution, 0, 1, "restitution is out of range"));
+    out.flammability = float(in_range(m.flammability, 0, kMost, "flammability is out of range"));
+    out.solid = m.solid != 0;
+    out.soft = m.soft != 0;
+    out.floats = m.floats != 0;
+    out.color = m.color;
+    out.stiffness = float(in_range(m.stiffness, 0, kMost, "stiffness is out of range"));
+    out.tension = float(in_range(m.tension, 0, kMost, "tension is out of range"));
+    out.compression = float(in_range(m.compression, 0, kMost, "compression is out of range"));
+    out.cohesion = float(in_range(m.cohesion, 0, kMost, "cohesion is out of range"));
+    return out;
+}
+
+talus_group_settings default_group() {
+    talus_group_settings out{};
+    out.size = sizeof out;
+    out.rotation[3] = 1;
+    return out;
+}
+
+GroupView view_of(const Level& level, talus_group group) {
+    const auto view = level.group({group.index, group.generation});
+    if (!view) throw Failed{TALUS_NOT_FOUND, "no such group"};
+    return *view;
+}
+
+}  // namespace
+
+const char* talus_version(void) { return TALUS_VERSION; }
+
+const char* talus_status_text(talus_status status) {
+    switch (status) {
+        case TALUS_OK:
+            return "ok";
+        case TALUS_BAD_HANDLE:
+            return "bad handle";
+        case TALUS_BAD_ARGUMENT:
+            return "bad argument";
+        case TALUS_NOT_FOUND:
+            return "not found";
+        case TALUS_TOO_LARGE:
+            return "too large";
+        case TALUS_NO_MEMORY:
+            return "no memory";
+        default:
+            return "unknown status";
+    }
+}
+
+const char* talus_last_error(void) { return last_error.c_str(); }
+
+talus_status talus_level_settings_init(talus_level_settings* settings, size_t size) {
+    return guarded([&] { write_struct(default_settings(), settings, size); });
+}
+
+talus_status talus_level_create(const talus_level_settings* settings, talus_level* level) {
+    return guarded([&] {
+        given(level) = 0;
+        const talus_level_settings s = read_struct(settings, default_settings());
+        LevelSettings ours;
+        ours.cell_size = float(in_range(s.cell_size, 1e-3, 1e3, "cell_size is out of range"));
+        ours.gravity = vector(s.gravity, 1e6, "gravity is out of range");
+        ours.seed = s.seed;
+        ours.ticks_per_second =
+            int(in_range(s.ticks_per_second, 1, 10'000, "ticks_per_second is out of range"));
+        if (s.has_ground) ours.ground = in_range(s.ground, -kFarthest, kFarthest, "ground is out of range");
+        ours.floor = in_range(s.floor, -1e12, 1e12, "floor is out of range");
+        ours.collapse = s.collapse != 0;
+        auto made = std::make_unique<Level>(ours);
+
+        Registry& all = registry();
+        const std::lock_guard lock(all.mutex);
+        if (all.free.empty()) {
+            all.slots.emplace_back();
+            all.free.reserve(all.slots.size());  // destroying needs no memory
+            all.free.push_back(std::uint32_t(all.slots.size() - 1));
+        }
+        const std::uint32_t index = all.free.back();
+        all.free.pop_back();
+        all.slots[index].level = std::move(made);
+        *level = std::uint64_t(++all.slots[index].generation) << 32 | (index + 1);
+    });
+}
+
+talus_status talus_level_destroy(talus_level level) {
+    std::unique_ptr<Level> gone;
+    return guarded([&] {
+        Registry& all = registry();
+        const std::lock_guard lock(all.mutex);
+        Slot& slot = find_slot(all, level);
+        gone = std::move(slot.level);
+        all.free.push_back(std::uint32_t(&slot - all.slots.data()));
+    });
+}
+
+talus_status talus_material_init(talus_material* material, size_t size) {
+    return guarded([&] { write_struct(default_material(), material, size); });
+}
+
+talus_status talus_material_find(const char* name, talus_material* material, size_t size) {
+    return guarded([&] {
+        const Material* found = find_real_material(&given(name));
+        if (!found) throw Failed{TALUS_NOT_FOUND, "no built-in material of that name"};
+        write_struct(to_c(*found), material, size);
+    });
+}
+
+talus_status talus_define_block(talus_level level, const talus_material* material, talus_block* block) {
+    return guarded([&] {
+        Level& l = find(level);
+        given(block) = kAir;
+        *block = l.table().add(from_c(read_struct(&given(material), default_material())));
+        if (*block == kAir) throw Failed{TALUS_TOO_LARGE, "the table of blocks is full"};
+    });
+}
+
+talus_status talus_set_terrain(talus_level level, const int32_t cell[3], talus_block block) {
+    return guarded([&] {
+        Level& l = find(level);
+        l.set_terrain(cell_at(cell, kTerrainCell), block_of(l, block));
+    });
+}
+
+talus_status talus_get_terrain(talus_level level, const int32_t cell[3], talus_block* block) {
+    return guarded([&] {
+        Level& l = find(level);
+        given(block) = l.terrain().get(cell_at(cell, kTerrainCell));
+    });
+}
+
+talus_status talus_group_settings_init(talus_group_settings* settings, size_t size) {
+    return guarded([&] { write_struct(default_group(), settings, size); });
+}
+
+talus_status talus_add_group(talus_level level, const talus_group_settings* settings, const int32_t* cells,
+                             const talus_block* blocks, size_t count, talus_group* group) {
+    return guarded([&] {
+        Level& l = find(level);
+        given(group) = {};
+        const talus_group_settings s = read_struct(settings, default_group());
+        GroupSettings ours;
+        ours.pose.position = position(s.position);
+        for (double q : s.rotation) in_range(q, -2, 2, "the rotation is no unit quaternion");
+        const double norm = s.rotation[0] * s.rotation[0] + s.rotation[1] * s.rotation[1] +
+                            s.rotation[2] * s.rotation[2] + s.rotation[3] * s.rotation[3];
+        in_range(norm, 0.98, 1.02, "the rotation is no unit quaternion");
+        ours.pose.rotation = normalized(
+            Quat{float(s.rotation[0]), float(s.rotation[1]), float(s.rotation[2]), float(s.rotation[3])});
+        ours.velocity = vector(s.velocity, 1e6, "velocity is out of range");
+        ours.spin = vector(s.spin, 1e6, "spin is out of range");
+        ours.bears_load = s.bears_load != 0;
+        ours.asleep = s.asleep != 0;
+        if (count == 0) bad_argument("a group needs blocks");
+        given(cells);
+        given(blocks);
+        Grid grid(l.table());
+        for (std::size_t i = 0; i < count; i++) {
+            const BlockId block = block_of(l, blocks[i]);
+            if (block == kAir) bad_argument("a group has no air");
+            grid.set(cell_at(cells + 3 * i, kGroupCell), block);
+        }
+        const CellBox box = grid.bounds();
+        if ((std::int64_t(box.max.x) - box.min.x + 1) * (std::int64_t(box.max.y) - box.min.y + 1) *
+                (std::int64_t(box.max.z) - box.min.z + 1) >
+            kGroupBounds)
+            throw Failed{TALUS_TOO_LARGE, "the bounds of the group are too large"};
+        const GroupId id = l.add_group(std::move(grid), ours);
+        *group = {id.index, id.generation};
+    });
+}
+
+talus_status talus_blast(talus_level level, const double center[3], double power, uint64_t* destroyed) {
+    return guarded([&] {
+        Level& l = find(level);
+        const std::size_t n =
+            l.blast(position(center), float(in_range(power, 0, 1e6, "power is out of range")));
+        if (destroyed) *destroyed = n;
+    });
+}
+
+talus_status talus_carve_box(talus_level level, const double min[3], const double max[3], uint64_t* removed) {
+    return guarded([&] {
+        Level& l = find(level);
+        const std::size_t n = l.carve({position(min), position(max)});
+        if (removed) *removed = n;
+    });
+}
+
+talus_status talus_tick(talus_level level) {
+    return guarded([&] {
+        Level& l = find(level);
+        l.tick();
+        l.clear_events();  // nobody here reads them
+    });
+}
+
+talus_status talus_group_count(talus_level level, size_t* count) {
+    return guarded([&] {
+        Level& l = find(level);
+        given(count) = l.stats().groups;
+    });
+}
+
+talus_status talus_group_ids(talus_level level, talus_group* groups, size_t capacity, size_t* count) {
+    return guarded([&] {
+        const auto ids = find(level).groups();
+        given(count) = ids.size();
+        if (capacity > 0) given(groups);
+        for (std::size_t i = 0; i < ids.size() && i < capacity; i++)
+            groups[i] = {ids[i].index, ids[i].generation};
+    });
+}
+
+talus_status talus_group_get(talus_level level, talus_group group, talus_group_info* info, size_t size) {
+    return guarded([&] {
+        const GroupView view = view_of(find(level), group);
+        talus_group_info out{};
+        put(view.pose.position, out.position);
+        const Quat q = view.pose.rotation;
+        const double rotation[4] = {double(q.x), double(q.y), double(q.z), double(q.w)};
+        std::memcpy(out.rotation, rotation, sizeof rotation);
+        put(to_double(view.body.velocity()), out.velocity);
+        put(to_double(view.body.spin()), out.spin);
+        out.mass = double(view.body.mass());
+        out.blocks = view.grid->block_count();
+        out.asleep = view.asleep;
+        out.bears_load = view.bears_load;
+        write_struct(out, info, size);
+    });
+}
+
+talus_status talus_group_blocks(talus_level level, talus_group group, int32_t* cells, talus_block* blocks,
+                                size_t capacity, size_t* count) {
+    return guarded([&] {
+        const GroupView view = view_of(find(level), group);
+        given(count) = view.grid->block_count();
+        std::size_t i = 0;
+        view.grid->for_each([&](Cell cell, BlockId block) {
+            if (i >= capacity) return;
+            if (cells) {
+                cells[3 * i] = cell.x;
+                cells[3 * i + 1] = cell.y;
+                cells[3 * i + 2] = cell.z;
+            }
+            if (blocks) blocks[i] = block;
+            i++;
+        });
+    });
+}
+
+talus_status talus_cast_ray(talus_level level, const double origin[3], const double direction[3],
+                            double max_distance, talus_ray_hit* hit, size_t size) {
+    return guarded([&] {
+        Level& l = find(level);
+        const Vec3 along = vector(direction, 1e6, "the direction is out of range");
+        if (!(length(along) > 1e-6f)) bad_argument("the direction is zero");
+        in_range(max_distance, 0, kLongestRay, "max_distance is out of range");
+        talus_ray_hit out{};
+        if (const auto found = l.cast_ray(position(origin), along, float(max_distance))) {
+            out.kind = found->ground ? TALUS_HIT_GROUND : found->group ? TALUS_HIT_GROUP : TALUS_HIT_TERRAIN;
+            if (found->group) out.group = {found->group->index, found->group->generation};
+            put(found->cell, out.cell);
+            put(found->normal, out.normal);
+            put(found->point, out.point);
+            out.distance = double(found->distance);
+        }
+        write_struct(out, hit, size);
+    });
+}
+
+talus_status talus_stats(talus_level level, talus_level_stats* stats, size_t size) {
+    return guarded([&] {
+        const LevelStats s = find(level).stats();
+        talus_level_stats out{};
+        out.tick = s.tick;
+        out.groups = s.groups;
+        out.awake = s.awake;
+        out.blocks = s.blocks;
+        out.destroyed = s.destroyed;
+        out.fallen_out = s.fallen_out;
+        write_struct(out, stats, size);
+    });
+}
+
+talus_status talus_hash(talus_level level, uint64_t* hash) {
+    return guarded([&] {
+        Level& l = find(level);
+        given(hash) = l.hash();
+    });
+}

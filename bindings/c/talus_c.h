@@ -1,0 +1,154 @@
+/* talus_c.h - one world of blocks for programs in C, or in any language that calls C.
+ *
+ * Every function returns a talus_status and gives results through pointers; talus_last_error() says more, for
+ * the calling thread. Null pointers, bad handles and numbers without sense are errors, never a crash. A level
+ * belongs to one thread at a time; different levels may be used at once.
+ * Ownership: a level lives from talus_level_create() to talus_level_destroy(); everything else is copied.
+ * Strings given out live as long as the library, that of talus_last_error() until the thread's next call.
+ * Structs that may grow begin with `size`: fill them with their ..._init(), which sets it and the defaults.
+ * SI units, right-handed, +Y up; quaternions x, y, z, w; cells and positions x, y, z.
+ * Tests: tests/c/ */
+#ifndef TALUS_C_H
+#define TALUS_C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define TALUS_C_API __attribute__((visibility("default")))
+#else
+#define TALUS_C_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef int32_t talus_status;
+enum {
+    TALUS_OK = 0,
+    TALUS_BAD_HANDLE = 1,   /* no such level, or it was destroyed */
+    TALUS_BAD_ARGUMENT = 2, /* a null pointer, or a number outside its range */
+    TALUS_NOT_FOUND = 3,    /* no such group or name */
+    TALUS_TOO_LARGE = 4,    /* over a limit: the table of blocks, the extent of a group */
+    TALUS_NO_MEMORY = 5
+};
+
+typedef uint64_t talus_level; /* 0 is no level */
+typedef uint16_t talus_block; /* of one level; 0 is air */
+typedef struct talus_group {
+    uint32_t index, generation; /* 0, 0 is no group */
+} talus_group;
+
+/* "1.2.3" */
+TALUS_C_API const char* talus_version(void);
+TALUS_C_API const char* talus_status_text(talus_status status);
+/* What went wrong in this thread's last call; "" when nothing did. */
+TALUS_C_API const char* talus_last_error(void);
+
+typedef struct talus_level_settings {
+    size_t size;
+    double cell_size; /* metres */
+    double gravity[3];
+    uint64_t seed;
+    int32_t ticks_per_second;
+    int32_t has_ground; /* a flat floor at height `ground` */
+    double ground;
+    double floor;     /* groups 64 cells below it are removed */
+    int32_t collapse; /* structural checks */
+} talus_level_settings;
+/* size: sizeof(talus_level_settings) of the caller */
+TALUS_C_API talus_status talus_level_settings_init(talus_level_settings* settings, size_t size);
+
+/* settings may be null: the defaults */
+TALUS_C_API talus_status talus_level_create(const talus_level_settings* settings, talus_level* level);
+TALUS_C_API talus_status talus_level_destroy(talus_level level);
+
+typedef struct talus_material {
+    size_t size;
+    const char* name;
+    double density, hardness, blast_resistance, friction, restitution, flammability;
+    int32_t solid, soft, floats;
+    uint32_t color;                                   /* 0xRRGGBB */
+    double stiffness, tension, compression, cohesion; /* Pa */
+} talus_material;
+TALUS_C_API talus_status talus_material_init(talus_material* material, size_t size);
+/* One of the built-in set: "stone", "bricks", "planks", "glass", "concrete", "steel", ... */
+TALUS_C_API talus_status talus_material_find(const char* name, talus_material* material, size_t size);
+/* A full cube of the material; the same material gives the same block. */
+TALUS_C_API talus_status talus_define_block(talus_level level, const talus_material* material,
+                                            talus_block* block);
+
+TALUS_C_API talus_status talus_set_terrain(talus_level level, const int32_t cell[3], talus_block block);
+TALUS_C_API talus_status talus_get_terrain(talus_level level, const int32_t cell[3], talus_block* block);
+
+typedef struct talus_group_settings {
+    size_t size;
+    double position[3], rotation[4];
+    double velocity[3], spin[3];
+    int32_t bears_load; /* judged by the structural check */
+    int32_t asleep;
+} talus_group_settings;
+TALUS_C_API talus_status talus_group_settings_init(talus_group_settings* settings, size_t size);
+
+/* cells: 3 * count numbers, each within -65536 .. 65535; blocks: count, none of them air. Of a cell that
+ * comes twice the later block counts. settings may be null. */
+TALUS_C_API talus_status talus_add_group(talus_level level, const talus_group_settings* settings,
+                                         const int32_t* cells, const talus_block* blocks, size_t count,
+                                         talus_group* group);
+
+/* An explosion of the given power (TNT 4). destroyed and removed, in blocks, may be null. */
+TALUS_C_API talus_status talus_blast(talus_level level, const double center[3], double power,
+                                     uint64_t* destroyed);
+/* Removes every block whose centre is inside the box. */
+TALUS_C_API talus_status talus_carve_box(talus_level level, const double min[3], const double max[3],
+                                         uint64_t* removed);
+TALUS_C_API talus_status talus_tick(talus_level level);
+
+TALUS_C_API talus_status talus_group_count(talus_level level, size_t* count);
+/* Fills at most `capacity` entries, in the order of ids; *count is how many there are. groups may be null
+ * when capacity is 0. */
+TALUS_C_API talus_status talus_group_ids(talus_level level, talus_group* groups, size_t capacity,
+                                         size_t* count);
+
+typedef struct talus_group_info {
+    size_t size;
+    double position[3], rotation[4]; /* of the frame of the group's cells */
+    double velocity[3], spin[3];
+    double mass;
+    uint64_t blocks;
+    int32_t asleep, bears_load;
+} talus_group_info;
+/* size: sizeof(talus_group_info) of the caller */
+TALUS_C_API talus_status talus_group_get(talus_level level, talus_group group, talus_group_info* info,
+                                         size_t size);
+/* Like talus_group_ids: cells gets 3 * capacity numbers. Either array may be null. */
+TALUS_C_API talus_status talus_group_blocks(talus_level level, talus_group group, int32_t* cells,
+                                            talus_block* blocks, size_t capacity, size_t* count);
+
+enum { TALUS_HIT_NOTHING = 0, TALUS_HIT_TERRAIN = 1, TALUS_HIT_GROUP = 2, TALUS_HIT_GROUND = 3 };
+typedef struct talus_ray_hit {
+    size_t size;
+    int32_t kind; /* TALUS_HIT_... */
+    talus_group group;
+    int32_t cell[3], normal[3]; /* in the frame of the group or the terrain */
+    double point[3];
+    double distance;
+} talus_ray_hit;
+/* max_distance: up to 1e6 metres. No hit is TALUS_OK too. */
+TALUS_C_API talus_status talus_cast_ray(talus_level level, const double origin[3], const double direction[3],
+                                        double max_distance, talus_ray_hit* hit, size_t size);
+
+typedef struct talus_level_stats {
+    size_t size;
+    uint64_t tick, groups, awake, blocks, destroyed, fallen_out;
+} talus_level_stats;
+TALUS_C_API talus_status talus_stats(talus_level level, talus_level_stats* stats, size_t size);
+/* Equal levels have equal hashes, on every machine. */
+TALUS_C_API talus_status talus_hash(talus_level level, uint64_t* hash);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
