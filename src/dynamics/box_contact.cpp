@@ -344,29 +344,42 @@ float collide_boxes(const BoxSet<SolidA>& a, Vec3 lo, Vec3 hi, const BoxSet<Soli
     for (std::int32_t ib = 0; ib < b.count; ib++) {
         const CollisionBox& qb = b.boxes[ib];
         const Vec3 center = turn * qb.center + offset;
-        // Bounds of this box against those of the whole of a.
-        float gap = -1e9f;
-        for (int k = 0; k < 3; k++) {
-            const float extent = std::fabs(turn.m[k][0]) * qb.half.x + std::fabs(turn.m[k][1]) * qb.half.y +
-                                 std::fabs(turn.m[k][2]) * qb.half.z;
-            const float above = center[k] - extent - hi[k], below = lo[k] - center[k] - extent;
-            if (above > gap) gap = above;
-            if (below > gap) gap = below;
-        }
+        // Bounds of this box against those of the whole of a, then of its groups.
+        Vec3 extent;
+        for (int k = 0; k < 3; k++)
+            extent[k] = std::fabs(turn.m[k][0]) * qb.half.x + std::fabs(turn.m[k][1]) * qb.half.y +
+                        std::fabs(turn.m[k][2]) * qb.half.z;
+        const float gap = gap_between(lo, hi, center, extent);
         if (gap > margin) {
             if (gap < nearest) nearest = gap;
             continue;
         }
-        for (std::int32_t ia = 0; ia < a.count; ia++) {
-            const CollisionBox& qa = a.boxes[ia];
-            SharedAxes::Separations s;
-            const float distance = axes.evaluate(center - qa.center, qa.half, qb.half, margin, s);
-            if (distance > margin) {
-                if (distance < nearest) nearest = distance;
+        auto test = [&](std::int32_t first, std::int32_t last) {
+            for (std::int32_t ia = first; ia < last; ia++) {
+                const CollisionBox& qa = a.boxes[ia];
+                SharedAxes::Separations s;
+                const float distance = axes.evaluate(center - qa.center, qa.half, qb.half, margin, s);
+                if (distance > margin) {
+                    if (distance < nearest) nearest = distance;
+                    continue;
+                }
+                nearest = -1;
+                BoxPair<SolidA, SolidB>{a, b, ia, ib, center, turn, offset, axes, s, margin, out}.run();
+            }
+        };
+        if (a.groups.empty()) {
+            test(0, a.count);
+            continue;
+        }
+        for (std::size_t g = 0; g < a.groups.size(); g++) {
+            const float apart = gap_between(a.groups[g].lo, a.groups[g].hi, center, extent);
+            if (apart > margin) {
+                if (apart < nearest) nearest = apart;
                 continue;
             }
-            nearest = -1;
-            BoxPair<SolidA, SolidB>{a, b, ia, ib, center, turn, offset, axes, s, margin, out}.run();
+            const std::size_t last = (g + 1) * BoxGroup::kSize;
+            test(std::int32_t(g * BoxGroup::kSize),
+                 last < std::size_t(a.count) ? std::int32_t(last) : a.count);
         }
     }
     return nearest;

@@ -17,6 +17,7 @@
 #include "dynamics/shape.h"
 #include "math/simd.h"
 
+#include <span>
 #include <vector>
 
 namespace talus {
@@ -82,8 +83,9 @@ template <class Solid>
 struct BoxSet {
     const CollisionBox* boxes;
     std::int32_t count;
-    const Solid* solid;  ///< solid_at(Vec3), in the set's own frame
-    bool lone;           ///< a single box with nothing beside it: needs no filter
+    const Solid* solid;                     ///< solid_at(Vec3), in the set's own frame
+    bool lone;                              ///< a single box with nothing beside it: needs no filter
+    std::span<const BoxGroup> groups = {};  ///< of the boxes; empty where they are few
 };
 
 /// Adds the contact points nearer than `margin` to `out`.

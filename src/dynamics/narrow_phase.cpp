@@ -298,7 +298,7 @@ void NarrowPhase::collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 o
         }
         if (nearest < 0) {
             const BoxSet<BodyShape::Data> set_a{sa.solids.data(), std::int32_t(sa.solids.size()), &sa,
-                                                sa.only_box()};
+                                                sa.only_box(), sa.groups};
             const BoxSet<BodyShape::Data> set_b{sb.solids.data(), std::int32_t(sb.solids.size()), &sb,
                                                 sb.only_box()};
             nearest = collide_boxes(set_a, sa.lo, sa.hi, set_b, turn, apart, axes, margin, chunk.points);
@@ -336,7 +336,7 @@ float NarrowPhase::collide_world(Chunk& chunk, Pair& pair, float margin, float r
 
     const BodyShape::Data& shape = *a.shape;
     const BoxSet<BodyShape::Data> set_a{shape.solids.data(), std::int32_t(shape.solids.size()), &shape,
-                                        shape.only_box()};
+                                        shape.only_box(), shape.groups};
     const Cell first = cell_at(lo), last = cell_at(hi);
     const Vec3 region_lo = to_float(lo - pair.origin), region_hi = to_float(hi - pair.origin);
     const SharedAxes axes(turn);

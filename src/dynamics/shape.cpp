@@ -135,6 +135,12 @@ void finish(BodyShape::Data& d) {
         for (int k = 0; k < 3; k++)
             if (2 * b.half[k] < d.thickness) d.thickness = 2 * b.half[k];
     }
+    if (d.solids.size() <= 2 * BoxGroup::kSize) return;
+    for (std::size_t i = 0; i < d.solids.size(); i++) {
+        const Vec3 lo = d.solids[i].center - d.solids[i].half, hi = d.solids[i].center + d.solids[i].half;
+        if (i % BoxGroup::kSize == 0) d.groups.push_back({lo, hi});
+        d.groups.back() = {min(d.groups.back().lo, lo), max(d.groups.back().hi, hi)};
+    }
 }
 
 const std::shared_ptr<const BodyShape::Data>& empty_shape() {

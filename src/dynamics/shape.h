@@ -29,6 +29,24 @@ struct CollisionBox {
     float friction = -1;      ///< negative: the body's
 };
 
+/// Bounds of kGroup boxes that follow each other (boxes come in the order of their cells, so they lie
+/// together).
+struct BoxGroup {
+    static constexpr std::size_t kSize = 8;
+    Vec3 lo, hi;
+};
+
+/// How far apart two bounds are along the axis that parts them most; negative: they overlap.
+inline float gap_between(Vec3 lo, Vec3 hi, Vec3 center, Vec3 extent) {
+    float gap = -1e9f;
+    for (int k = 0; k < 3; k++) {
+        const float above = center[k] - extent[k] - hi[k], below = lo[k] - center[k] - extent[k];
+        gap = above > gap ? above : gap;
+        gap = below > gap ? below : gap;
+    }
+    return gap;
+}
+
 /// Full cells as bits.
 struct Occupancy {
     Cell origin;  ///< of bit 0, in cells from the reference
@@ -53,6 +71,7 @@ struct Occupancy {
 struct BodyShape::Data {
     std::vector<ShapeBox> boxes;       ///< as seen by users, in the shape's own frame
     std::vector<CollisionBox> solids;  ///< what collides, about `reference`
+    std::vector<BoxGroup> groups;      ///< of solids, where there are many
     DVec3 reference;                   ///< in the shape's frame
     Vec3 lo, hi;                       ///< bounds of `solids`, about `reference`
     float thickness = 0;               ///< smallest edge of any solid

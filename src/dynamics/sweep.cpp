@@ -27,6 +27,8 @@ struct Mover {
     const CollisionBox* boxes;
     std::size_t count;
     Vec3 com;
+    Vec3 lo, hi;  // of a: bounds
+    std::span<const BoxGroup> groups = {};
 };
 
 /// Share of the step until shrunk boxes of a and b meet; 1: never.
@@ -35,6 +37,7 @@ struct Mover {
 /// @param slack  what turning adds to any closing speed, metres over the step
 template <class Place>
 float advance(const Mover& a, const Mover& b, Place&& place, Vec3 step, float slack) {
+    const float fastest = slack + length(step);  // no gap closes faster
     float s = 0;
     for (int n = 0; n < kMostSteps; n++) {
         Mat3 turn, world_to_a;
@@ -45,9 +48,26 @@ float advance(const Mover& a, const Mover& b, Place&& place, Vec3 step, float sl
         float go = 1 - s;
         bool hit = false;
         for (std::size_t ib = 0; ib < b.count && !hit; ib++) {
-            const Vec3 center = turn * b.boxes[ib].center + offset;
-            const Vec3 half_b = shrunk(b.boxes[ib].half);
+            const Vec3 center = turn * b.boxes[ib].center + offset, half = b.boxes[ib].half;
+            const Vec3 half_b = shrunk(half);
+            Vec3 extent;
+            for (int k = 0; k < 3; k++)
+                extent[k] = std::fabs(turn.m[k][0]) * half.x + std::fabs(turn.m[k][1]) * half.y +
+                            std::fabs(turn.m[k][2]) * half.z;
+            // Too far to matter, as bounds tell.
+            auto far = [&](Vec3 lo, Vec3 hi) {
+                const float gap = gap_between(lo, hi, center, extent);
+                return gap > kTouch && gap - 0.5f * kTouch >= go * fastest;
+            };
+            if (far(a.lo, a.hi)) continue;
             for (std::size_t ia = 0; ia < a.count; ia++) {
+                if (!a.groups.empty() && ia % BoxGroup::kSize == 0) {
+                    const BoxGroup& g = a.groups[ia / BoxGroup::kSize];
+                    if (far(g.lo, g.hi)) {
+                        ia += BoxGroup::kSize - 1;
+                        continue;
+                    }
+                }
                 Vec3 axis;
                 const float gap =
                     axes.best_axis(center - a.boxes[ia].center, shrunk(a.boxes[ia].half), half_b, axis);
@@ -103,8 +123,9 @@ float Sweep::against_body(const BodyStore& bodies, std::int32_t a, std::int32_t 
     const Vec3 closest = start + step * nearest;
     if (dot(closest, closest) > reach * reach) return 1;
     return advance(
-        {ha.shape->solids.data(), ha.shape->solids.size(), ha.com},
-        {hb.shape->solids.data(), hb.shape->solids.size(), hb.com},
+        {ha.shape->solids.data(), ha.shape->solids.size(), ha.com, ha.shape->lo, ha.shape->hi,
+         ha.shape->groups},
+        {hb.shape->solids.data(), hb.shape->solids.size(), hb.com, {}, {}},
         [&](float s, Mat3& turn, Vec3& offset, Mat3& world_to_a) {
             const Mat3 ra = to_matrix(blend(pa.q0, pa.q1, s)), rb = to_matrix(blend(pb.q0, pb.q1, s));
             world_to_a = transposed(ra);
@@ -154,8 +175,9 @@ float Sweep::against_world(const BodyStore& bodies, const WorldSolids& world,
                     if (patch_.solids.empty()) continue;
                     const Vec3 start = to_float(origin - from), step = -(p.step * (s1 - s0));
                     const float share = advance(
-                        {h.shape->solids.data(), h.shape->solids.size(), h.com},
-                        {patch_.solids.data(), patch_.solids.size(), {}},
+                        {h.shape->solids.data(), h.shape->solids.size(), h.com, h.shape->lo, h.shape->hi,
+                         h.shape->groups},
+                        {patch_.solids.data(), patch_.solids.size(), {}, {}, {}},
                         [&](float s, Mat3& turn, Vec3& offset, Mat3& world_to_a) {
                             const Mat3 ra = to_matrix(blend(p.q0, p.q1, s0 + (s1 - s0) * s));
                             world_to_a = transposed(ra);
