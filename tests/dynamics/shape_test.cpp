@@ -145,5 +145,25 @@ TEST(Shape, PrincipalFrameDiagonalises) {
     }
 }
 
+TEST(Shape, GroupsBoundTheirBoxes) {
+    BlockTable table;
+    const BlockId stone = table.add(Material{});
+    Grid grid(table);
+    for (int i = 0; i < 4000; i++)
+        if ((i * 7919 >> 3) % 3) grid.set({i % 16, i / 256, i / 16 % 16}, stone);
+    const BodyShape shape = BodyShape::from_grid(grid, 1);
+    const BodyShape::Data& d = *shape.data();
+    ASSERT_GT(d.solids.size(), 100u);
+    ASSERT_EQ(d.groups.size(), (d.solids.size() + BoxGroup::kSize - 1) / BoxGroup::kSize);
+    for (std::size_t i = 0; i < d.solids.size(); i++) {
+        const BoxGroup& g = d.groups[i / BoxGroup::kSize];
+        const CollisionBox& b = d.solids[i];
+        for (int k = 0; k < 3; k++) {
+            EXPECT_LE(g.lo[k], b.center[k] - b.half[k]);
+            EXPECT_GE(g.hi[k], b.center[k] + b.half[k]);
+        }
+    }
+}
+
 }  // namespace
 }  // namespace talus
