@@ -3,7 +3,7 @@
 
 packages_build=(git python3 cmake ninja-build g++ ccache mold zlib1g-dev nlohmann-json3-dev libcli11-dev
     libtbb-dev libflatbuffers-dev flatbuffers-compiler libspdlog-dev libgtest-dev librapidcheck-dev libboost1.81-dev
-    libbullet-dev libstb-dev)
+    libbullet-dev libstb-dev libsqlite3-dev libzstd-dev)
 packages_wasm=(clang-19 lld-19 llvm-19 libc++-19-dev-wasm32 libclang-rt-19-dev-wasm32 wasi-libc)
 packages_page=(nodejs npm)
 packages_test=(chromium clang-format-14)
