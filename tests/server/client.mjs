@@ -60,11 +60,12 @@ export function loadCore() {
   };
 }
 
-/** One WebSocket. `status` is that of the handshake; messages arrive at `onmessage`. */
+/** One WebSocket. `status` is that of the handshake; messages arrive at `onmessage`, the first perhaps with the handshake. */
 export class Socket {
-  static open(port, { origin = `http://127.0.0.1:${port}`, host = `127.0.0.1:${port}`, path = '/ws' } = {}) {
+  static open(port, { origin = `http://127.0.0.1:${port}`, host = `127.0.0.1:${port}`, path = '/ws', onmessage } = {}) {
     return new Promise((resolve, reject) => {
       const socket = new Socket();
+      socket.onmessage = onmessage;
       const tcp = connect(port, '127.0.0.1');
       socket.tcp = tcp;
       let data = Buffer.alloc(0);
@@ -162,9 +163,8 @@ export class Page {
     page.world = loadCore();
     page.meshes = new Map();
     page.notices = [];
-    page.socket = await Socket.open(port, options);
     page.messages = 0;
-    page.socket.onmessage = (message) => {
+    const onmessage = (message) => {
       page.messages++;
       const now = performance.now() / 1000;
       page.world.receive(message, now);
@@ -173,6 +173,7 @@ export class Page {
       page.notices.push(...page.world.notices());
       page.wake?.();
     };
+    page.socket = await Socket.open(port, { ...options, onmessage });
     return page;
   }
 
