@@ -19,8 +19,11 @@ writeFileSync(join(site, 'index.html'), '<title>page</title>');
 writeFileSync(join(site, 'assets', 'main-1.js'), '1');
 writeFileSync(join(site, 'talus.wasm'), 'x');
 
+const servers = new Set(); // those a failed test leaves behind would keep this program from ending
+
 async function serve(...args) {
   const child = spawn(program, ['serve', '--port', '0', '--page', site, ...args]);
+  servers.add(child);
   child.log = '';
   child.stderr.on('data', (text) => (child.log += text));
   const [line] = await once(child.stdout, 'data');
@@ -59,7 +62,7 @@ function vox(sx, sy, sz) {
 let server;
 before(async () => (server = await serve()));
 after(async () => {
-  await end(server);
+  for (const child of servers) await end(child);
   rmSync(site, { recursive: true });
 });
 
