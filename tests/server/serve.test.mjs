@@ -32,7 +32,8 @@ async function serve(...args) {
 }
 async function end(child) {
   child.kill('SIGTERM');
-  const [code] = child.exitCode === null ? await once(child, 'exit') : [child.exitCode];
+  const ended = child.exitCode !== null || child.signalCode !== null;
+  const [code] = ended ? [child.exitCode] : await once(child, 'exit');
   return code;
 }
 const get = (port, path, { method = 'GET', headers = {} } = {}) =>
