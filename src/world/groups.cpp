@@ -14,7 +14,18 @@ Group* LevelState::find(GroupId id) {
     return slots[id.index - 1].get();
 }
 
-Group* LevelState::owner_of(const Body& body) { return static_cast<Group*>(body.owner()); }
+Group* LevelState::owner_of(const Body& body) {
+    const std::size_t index = body.id().index;
+    if (index >= slot_of_body.size() || slot_of_body[index] >= slots.size()) return nullptr;
+    Group* group = slots[slot_of_body[index]].get();
+    return group && group->body == body ? group : nullptr;
+}
+
+void LevelState::know_body(const Group& group) {
+    const std::size_t index = group.body.id().index;
+    if (index >= slot_of_body.size()) slot_of_body.resize(index + 1, UINT32_MAX);
+    slot_of_body[index] = group.id.index - 1;
+}
 
 std::vector<GroupId> LevelState::ids() const {
     std::vector<GroupId> out;
@@ -49,10 +60,12 @@ Group* create_group(LevelState& level, Grid grid, Joins joins, const GroupSettin
     body.velocity = settings.velocity;
     body.spin = settings.spin;
     body.asleep = settings.asleep;
-    body.owner = &group;
     const BodyShape shape = BodyShape::from_grid(group.grid, level.settings.cell_size);
     body.friction = shape.mean_friction(body.friction);
-    if (!shape.is_empty()) group.body = level.space.add_body(shape, body);
+    if (!shape.is_empty()) {
+        group.body = level.space.add_body(shape, body);
+        level.know_body(group);
+    }
     group.was_asleep = settings.asleep;
     level.events.push_back({.kind = LevelEvent::Kind::group_added, .group = group.id});
     return &group;

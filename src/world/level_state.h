@@ -36,11 +36,15 @@ struct Level::State {
     std::vector<std::unique_ptr<Group>> slots;  // index = GroupId::index - 1
     std::vector<std::uint32_t> generations;
     std::vector<std::uint32_t> free_slots;
+    std::vector<std::uint32_t>
+        slot_of_body;  ///< by BodyId::index: the slot of the group it was made for last
     std::vector<LevelEvent> events;
 
     Group* find(GroupId id);
     /// The group that owns a body; nullptr when it is not a group's.
     Group* owner_of(const Body& body);
+    /// Call when a group got its body: owner_of() then knows it. A body's owner pointer is the host's.
+    void know_body(const Group& group);
     /// Every group there is now, in id order. A copy: groups may come and go while it is walked.
     std::vector<GroupId> ids() const;
     float dt() const { return 1.0f / float(settings.ticks_per_second); }

@@ -67,9 +67,9 @@ void restore_group(LevelState& level, Grid grid, Joins joins, const GroupRecord&
     BodySettings body;
     body.pose = {record.center, record.rotation};
     body.asleep = record.asleep;
-    body.owner = &group;
     body.friction = record.slippery_until ? kSlipperyFriction : shape.mean_friction(body.friction);
     group.body = level.space.add_body(shape, body);
+    level.know_body(group);
     // The body keeps its centre, not the origin of its frame, and its rotation as it is: the way through a
     // pose would round both anew.
     BodyStore& bodies = level.space.state().bodies;

@@ -293,6 +293,27 @@ TEST(Level, TakingTheTerrainAwayWakesWhatSleptOnIt) {
     EXPECT_LT(level.group(id)->body.velocity().y, -0.3f);
 }
 
+TEST(Level, AHostsOwnBodiesMayHitGroups) {
+    Level level(flat());
+    const BlockId stone = level.table().add(blockgame_stone());
+    Grid g(level.table());
+    fill(g, {{0, 0, 0}, {3, 3, 3}}, stone);
+    const GroupId id = level.add_group(std::move(g), {.bears_load = true, .asleep = true});
+    int mine = 0;  // the owner pointer is the host's
+    BodySettings ball;
+    ball.pose.position = {-3, 2, 2};
+    ball.velocity = {20, 0, 0};
+    ball.density = 5000;
+    ball.owner = &mine;
+    const Body body = level.space().add_body(BodyShape::unit_cube(), ball);
+    for (int i = 0; i < 20; i++) level.tick();
+    level.check_structure_soon(id);
+    level.tick();
+    EXPECT_EQ(body.owner(), &mine);
+    EXPECT_LT(body.velocity().x, 10);
+    EXPECT_TRUE(level.exists(id));
+}
+
 TEST(Level, RayFindsTheNearestOfGroupsTerrainAndGround) {
     Level level(flat());
     const BlockId stone = level.table().add(blockgame_stone());
