@@ -139,7 +139,6 @@ class CellLabels {
 };
 
 /// Appends to each part the non-solids that hang on it. `label` gives the part of a solid, 0 = none of them.
-/// `near` limits the search to blocks within two cells of these, or the whole grid when null.
 void hang_non_solids(const Grid& grid, CellLabels& labels, std::vector<std::vector<Cell>>& parts) {
     if (grid.solid_count() == grid.block_count()) return;
     grid.for_each([&](Cell cell, BlockId id) {
