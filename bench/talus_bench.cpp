@@ -1,10 +1,12 @@
 // talus-bench - runs one rigid scene and reports times and errors, on our engine or on Bullet.
 //
 // talus-bench SCENE.txt --json [--engine talus|bullet] [--threads N] [--no-sleep] [--steps N]
+// talus-bench town --json [--threads N]: a generated town of a million blocks under 200 blasts
 #include "base/hash.h"
 #include "bench_engine.h"
 #include "overlap_check.h"
 #include "scenes/rigid_scene.h"
+#include "town_bench.h"
 
 #include <sys/resource.h>
 #include <time.h>
@@ -50,7 +52,7 @@ int main(int argc, char** argv) {
     bool as_json = false, no_sleep = false;
     int steps = -1, after = 0;
     EngineOptions options;
-    app.add_option("scene", file, "scene file")->required();
+    app.add_option("scene", file, "scene file, or: town")->required();
     app.add_flag("--json", as_json, "one JSON object on stdout");
     app.add_option("--engine", engine_name)->check(CLI::IsMember({"talus", "bullet"}));
     app.add_option("--threads", options.threads)->check(CLI::PositiveNumber);
@@ -58,7 +60,15 @@ int main(int argc, char** argv) {
     app.add_option("--steps", steps);
     app.add_option("--then-awake", after,
                    "afterwards wake all, sleep off, for so many steps: how far sleepers move");
+    TownOptions town;
+    app.add_option("--rows", town.rows, "town: buildings in a row")->check(CLI::Range(1, 40));
+    app.add_flag("--profile", town.profile, "town: where the time goes");
     CLI11_PARSE(app, argc, argv);
+    if (file == "town") {
+        town.threads = options.threads;
+        town.as_json = as_json;
+        return run_town(town);
+    }
 
     std::ifstream in(file, std::ios::binary);
     if (!in) {

@@ -1,0 +1,136 @@
+#include "town_bench.h"
+
+#include "apps/talus/tbb_jobs.h"
+#include "scenes/big_town.h"
+#include "talus/level.h"
+
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <map>
+
+namespace talus::bench {
+
+namespace {
+
+constexpr int kBlasts = 200, kBlastTicks = 1200, kQuietTicks = 1800;
+
+double now_ms() {
+    using namespace std::chrono;
+    return duration<double, std::milli>(steady_clock::now().time_since_epoch()).count();
+}
+
+double resident_mb() {
+    std::FILE* file = std::fopen("/proc/self/statm", "r");
+    unsigned long total = 0, resident = 0;
+    if (!file) return 0;
+    const int read = std::fscanf(file, "%lu %lu", &total, &resident);
+    std::fclose(file);
+    return read == 2 ? double(resident) * double(sysconf(_SC_PAGESIZE)) / (1 << 20) : 0;
+}
+
+/// Adds up the time of each zone, without what is nested in it.
+class ZoneTimes : public ProfileSink {
+ public:
+    void enter(const char* zone) override {
+        const double t = now_ms();
+        if (!open_.empty()) sums_[open_.back()] += t - since_;
+        open_.push_back(zone);
+        since_ = t;
+    }
+    void leave() override {
+        const double t = now_ms();
+        sums_[open_.back()] += t - since_;
+        open_.pop_back();
+        since_ = t;
+    }
+    void print(int ticks) const {
+        for (const auto& [zone, ms] : sums_)
+            std::fprintf(stderr, "%-32s %8.3f ms a tick\n", zone.c_str(), ms / ticks);
+    }
+
+ private:
+    std::vector<std::string> open_;
+    std::map<std::string, double> sums_;
+    double since_ = 0;
+};
+
+}  // namespace
+
+int run_town(const TownOptions& options) {
+    TbbJobs jobs(options.threads);
+    ZoneTimes zones;
+    LevelSettings settings;
+    settings.ground = 0;
+    settings.jobs = &jobs;
+    if (options.profile) settings.profile = &zones;
+    Level level(settings);
+    std::size_t blocks = 0;
+    BigTown town = make_big_town(level.table(), options.rows);
+    blocks = town.blocks;
+    for (BigTown::Building& building : town.buildings) {
+        GroupSettings group;
+        group.pose.position = {double(building.at.x), double(building.at.y), double(building.at.z)};
+        group.bears_load = true;
+        group.asleep = true;
+        // The copy stays: the blasts aim at the buildings as they were.
+        level.add_group(building.grid, group);
+    }
+    level.tick();
+    level.clear_events();
+
+    nlohmann::ordered_json j;
+    j["scene"] = "town";
+    j["blocks"] = blocks;
+    j["structures"] = town.buildings.size();
+    j["threads"] = options.threads;
+    const double memory_start = resident_mb();
+    std::vector<double> ticks;
+    std::size_t worst_at = 0, bonds = 0, groups_most = 0;
+    for (int i = 0; i < kBlastTicks + kQuietTicks; i++) {
+        const double t = now_ms();
+        if (i % (kBlastTicks / kBlasts) == 0 && i < kBlastTicks) {
+            const TownBlast blast = town_blast(town, i / (kBlastTicks / kBlasts));
+            level.blast(blast.center, blast.power);
+        }
+        level.tick();
+        ticks.push_back(now_ms() - t);
+        for (const LevelEvent& event : level.events())
+            if (event.kind == LevelEvent::Kind::bonds_broken) bonds++;
+        level.clear_events();
+        if (ticks.back() > ticks[worst_at]) worst_at = ticks.size() - 1;
+        groups_most = std::max(groups_most, level.stats().groups);
+        if (!options.as_json && i % 100 == 99)
+            std::fprintf(stderr, "tick %d: %.1f ms, %zu groups (%zu awake), %llu blocks destroyed\n", i + 1,
+                         ticks.back(), level.stats().groups, level.stats().awake,
+                         static_cast<unsigned long long>(level.stats().destroyed));
+    }
+    double sum = 0;
+    for (const double t : ticks) sum += t;
+    char hex[17];
+    std::snprintf(hex, sizeof hex, "%016llx", static_cast<unsigned long long>(level.hash()));
+    j["tick_ms_mean"] = sum / double(ticks.size());
+    j["tick_ms_worst"] = ticks[worst_at];
+    j["worst_tick"] = worst_at + 1;
+    j["collapses"] = bonds;
+    j["blocks_destroyed"] = level.stats().destroyed;
+    j["groups"] = level.stats().groups;
+    j["groups_most"] = groups_most;
+    j["awake"] = level.stats().awake;
+    j["memory_mb_start"] = memory_start;
+    j["memory_mb_end"] = resident_mb();
+    j["hash"] = hex;
+    if (options.profile) zones.print(int(ticks.size()));
+    if (options.as_json) {
+        std::printf("%s\n", j.dump().c_str());
+    } else {
+        for (const auto& [key, value] : j.items())
+            std::printf("%-20s %s\n", key.c_str(), value.dump().c_str());
+    }
+    return 0;
+}
+
+}  // namespace talus::bench
