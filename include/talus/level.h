@@ -25,6 +25,12 @@ struct GroupId {
     friend constexpr bool operator==(GroupId, GroupId) = default;
 };
 
+/// Terrain that bears load in place.
+struct StructureId {
+    std::uint32_t index = 0, generation = 0;
+    friend constexpr bool operator==(StructureId, StructureId) = default;
+};
+
 /// Why a block left: decides drops and debris.
 enum class Cause : std::uint8_t { mined, blast, impact, carve, fire, collapse, debris, script };
 
@@ -43,6 +49,7 @@ struct LevelSettings {
     int debris_max_blocks = 3;             ///< pieces of at most this many blocks crumble ...
     int debris_ticks = 1200;               ///< ... after so many ticks asleep; 0 = never
     float impact_speed = 7;                ///< m/s above which a hit wears blocks
+    bool structures_grow = true;           ///< a block put into the terrain joins the structure it touches
     JobSystem* jobs = nullptr;
     LogSink* log = nullptr;
     ProfileSink* profile = nullptr;  ///< told of each step of a tick
@@ -53,6 +60,15 @@ struct GroupSettings {
     Vec3 velocity{}, spin{};
     bool bears_load = false;  ///< judged by the structural solver, worn by hits
     bool asleep = false;
+    std::optional<StructureMode> structure_mode{};  ///< none: the level's
+};
+
+/// Read view of a structure. Valid until the next call that changes the level.
+struct StructureView {
+    StructureId id;
+    const Grid* grid = nullptr;  ///< its blocks, in the terrain's cells
+    std::optional<StructureMode> mode{};
+    bool waits_for_check = false;  ///< asked for, or under way
 };
 
 /// Read view of a group. Valid until the next call that changes the level.
@@ -75,13 +91,13 @@ struct LevelEvent {
         terrain_block,    ///< cell, block
         bonds_broken,     ///< group, count: dust and sound
         block_destroyed,  ///< group (or none: terrain), cell, block = what it was, cause, point
-        impact,           ///< group, point, value = impulse N s
+        impact,           ///< group, block, other_block (air: the flat floor), point, value = impulse N s
         blast,            ///< point, value = power
     };
     Kind kind;
     GroupId group{};
     Cell cell{};
-    BlockId block = kAir;
+    BlockId block = kAir, other_block = kAir;
     Cause cause = Cause::script;
     DVec3 point{};
     float value = 0;
@@ -90,6 +106,7 @@ struct LevelEvent {
 struct LevelStats {
     std::uint64_t tick = 0;
     std::size_t groups = 0, awake = 0;
+    std::size_t structures = 0;
     std::size_t blocks = 0;        ///< in groups
     std::uint64_t destroyed = 0;   ///< blocks, since the start
     std::uint64_t fallen_out = 0;  ///< of those, blocks of groups that fell below the world
@@ -120,6 +137,26 @@ class Level {
     /// The host says that these cells of its terrain changed.
     void terrain_changed(const CellBox& cells);
 
+    /// Marks terrain as a structure, which bears load where it is: the solver judges it when blocks of it are
+    /// gone or what it stands on is, damage wears it, and what falls becomes groups. Air, unbreakable blocks
+    /// and blocks of other structures are left out. Costs nothing while nothing happens to it.
+    /// @return an invalid id when there is no solid to mark
+    StructureId mark_structure(const CellBox& box, std::optional<StructureMode> mode = {});
+    StructureId mark_structure(std::span<const Cell> cells, std::optional<StructureMode> mode = {});
+    /// The build joined to a block, within a box (which keeps the ground out). @return an invalid id when
+    /// there is none or it has over `max_blocks` blocks
+    StructureId mark_connected(Cell block, const CellBox& within, std::size_t max_blocks,
+                               std::optional<StructureMode> mode = {});
+    /// More terrain for a structure; asks for a check. @return blocks added
+    std::size_t add_to_structure(StructureId id, const CellBox& box);
+    /// Its blocks stay as plain terrain.
+    void unmark_structure(StructureId id);
+    std::optional<StructureView> structure(StructureId id) const;
+    /// The structure a terrain block belongs to.
+    std::optional<StructureId> structure_at(Cell cell) const;
+    /// Every structure in id order (index).
+    std::vector<StructureId> structures() const;
+
     /// A copy of a grid that uses another table, with ids of this level's table.
     Grid import(const Grid& grid);
     /// Empty grids (or grids of another table: assert) make no group: the id is then invalid.
@@ -139,6 +176,9 @@ class Level {
     float wear_of(GroupId id, Cell cell) const;
     /// @return true when it reaches 1: the caller removes the block
     bool wear_down(GroupId id, Cell cell, float amount);
+    /// The same for a terrain block of a structure; others do not wear.
+    float wear_of(Cell cell) const;
+    bool wear_down(Cell cell, float amount);
 
     /// Remove every block (groups and terrain) whose centre is inside; no drops. @return how many
     std::size_t carve(const DBox& box);
@@ -147,8 +187,12 @@ class Level {
     /// An explosion of the given power (TNT 4). @return blocks destroyed
     std::size_t blast(DVec3 center, float power);
 
-    /// Asks for a structural check of the group; its answer is applied at a later tick.
+    /// Asks for a structural check; its answer is applied at a later tick.
     void check_structure_soon(GroupId id);
+    void check_structure_soon(StructureId id);
+    /// What the next checks are made with; none: the level's setting.
+    void set_structure_mode(GroupId id, std::optional<StructureMode> mode);
+    void set_structure_mode(StructureId id, std::optional<StructureMode> mode);
 
     /// Advances the world by one tick.
     void tick();

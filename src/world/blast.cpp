@@ -135,6 +135,12 @@ void cast_blast_ray(LevelState& level, std::vector<Target>& targets, DVec3 cente
     }
 }
 
+/// The build a block wears for; nullptr: it does not wear.
+Build* bears_load_at(const LevelState& level, const Target& target, Cell cell) {
+    if (!target.group) return structure_at(level, cell);
+    return target.group->bears_load ? target.group : nullptr;
+}
+
 void push_bodies(LevelState& level, DVec3 center, double power, double reach,
                  const std::vector<Vec3>& directions) {
     struct Push {
@@ -204,11 +210,10 @@ std::size_t explode(LevelState& level, DVec3 center, float given_power) {
                 broken.push_back(cell);
             } else if (target.grid->table().flags(target.grid->get(cell)).solid == false) {
                 broken.push_back(cell);
-            } else if (target.group && target.group->bears_load) {
-                float& wear = target.group->wear[cell];
+            } else if (Build* build = bears_load_at(level, target, cell); build && share > 0) {
+                float& wear = build->wear[cell];
                 wear += 0.5f * share;
                 if (wear >= kWornThrough) broken.push_back(cell);
-                if (wear == 0) target.group->wear.erase(cell);
             }
         }
         std::sort(broken.begin(), broken.end());  // out of the hash's order
@@ -218,6 +223,7 @@ std::size_t explode(LevelState& level, DVec3 center, float given_power) {
             else
                 change_terrain(level, cell, kAir, Cause::blast);
         }
+        tell_terrain_changes(level);
         if (target.group && !broken.empty() && keep_solids(level, *target.group) &&
             split_loose_parts(level, *target.group))
             update_body(level, *target.group);

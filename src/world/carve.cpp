@@ -6,15 +6,12 @@ namespace talus {
 
 namespace {
 
-DVec3 cell_center(Cell cell, double cell_size) {
-    return {(cell.x + 0.5) * cell_size, (cell.y + 0.5) * cell_size, (cell.z + 0.5) * cell_size};
-}
-
 /// Every block of the bricks whose bounding sphere meets the box; place(cell) gives its centre in the world.
 template <class Place>
-std::vector<Cell> cells_inside(const Grid& grid, double cell_size, const DBox& bounds, Place&& place,
+std::vector<Cell> cells_inside(const LevelState& level, const Grid& grid, const DBox& bounds, Place&& place,
                                const std::function<bool(DVec3)>& inside) {
     std::vector<Cell> out;
+    const double cell_size = level.settings.cell_size;
     const double radius = 0.87 * kBrickEdge * cell_size;  // half the diagonal of a brick, rounded up
     for (const Brick* brick : grid.bricks()) {
         const DVec3 middle =
@@ -26,7 +23,7 @@ std::vector<Cell> cells_inside(const Grid& grid, double cell_size, const DBox& b
         for (int y = 0; y < 8; y++)
             for (std::uint64_t bits = brick->any[y]; bits; bits &= bits - 1) {
                 const Cell cell = cell_in_brick(*brick, 64 * y + __builtin_ctzll(bits));
-                const DVec3 center = place(cell_center(cell, cell_size));
+                const DVec3 center = place(cell_center(level, cell));
                 if (bounds.contains(center) && inside(center)) out.push_back(cell);
             }
     }
@@ -37,18 +34,18 @@ std::vector<Cell> cells_inside(const Grid& grid, double cell_size, const DBox& b
 
 std::size_t carve_where(LevelState& level, const DBox& bounds, const std::function<bool(DVec3)>& inside) {
     if (!is_finite(bounds.min) || !is_finite(bounds.max)) return 0;
-    const double e = level.settings.cell_size;
     std::size_t removed = 0;
     for (Cell cell : cells_inside(
-             level.terrain(), e, bounds, [](DVec3 p) { return p; }, inside)) {
+             level, level.terrain(), bounds, [](DVec3 p) { return p; }, inside)) {
         change_terrain(level, cell, kAir, Cause::carve);
         if (!level.terrain().has(cell)) removed++;  // a host may have refused
     }
+    tell_terrain_changes(level);
     for (GroupId id : level.ids()) {
         Group& group = *level.find(id);
         if (!overlaps(group.body.bounds(), bounds)) continue;
         const auto place = [&](DVec3 p) { return group.body.to_world(to_float(p)); };
-        for (Cell cell : cells_inside(group.grid, e, bounds, place, inside)) {
+        for (Cell cell : cells_inside(level, group.grid, bounds, place, inside)) {
             take_block(level, group, cell, Cause::carve);
             removed++;
         }

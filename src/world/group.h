@@ -1,6 +1,7 @@
-// group.h - blocks that move as one rigid body, as the world keeps them. Internal.
+// group.h - blocks that move as one rigid body, and terrain that bears load, as the world keeps them.
+// Internal.
 //
-// Layer: world. Frame: the group's grid; its body's pose places that frame.
+// Layer: world. Frame: the build's grid; a group's body places that frame, a structure's is the terrain's.
 #pragma once
 
 #include "connect/joins.h"
@@ -9,18 +10,39 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace talus {
 
 constexpr float kSlipperyFriction = 0.05f;  ///< of a piece that broke off, for its first ticks
 
-/// A structural check under way: made from a copy of the group, run in the background, applied at `due_tick`.
+/// A structural check under way: made from a copy of the build, run in the background, applied at `due_tick`.
 struct StructureCheck;
 
-struct Group {
-    GroupId id;
+/// What the structural solver judges and damage wears: the blocks of a group, or terrain marked as a
+/// structure.
+struct Build {
     Grid grid;
+    std::optional<StructureMode> mode;  ///< none: the level's
+    std::map<Cell, float> wear;         ///< 0 < share < 1 of worn blocks
+    std::vector<Cell> breaking;         ///< worn through in this tick: leave at its end
+    bool check_wanted = false;
+    std::unique_ptr<StructureCheck> check;
+
+    explicit Build(Grid blocks);
+    ~Build();
+};
+
+/// Terrain that bears load. `grid` holds the terrain's blocks that belong to it, in the terrain's cells: a
+/// copy, so that it can be judged where a host's terrain is not cached, and so that a change is noticed.
+struct Structure : Build {
+    StructureId id;
+    using Build::Build;
+};
+
+struct Group : Build {
+    GroupId id;
     Joins joins;
     MassMoments moments;
     double peak_mass = 0;  ///< largest since the moments were summed anew: bounds their rounding error
@@ -34,18 +56,12 @@ struct Group {
     std::uint32_t creeping_ticks = 0;
     bool was_asleep = false;
 
-    std::map<Cell, float> wear;        ///< 0 < share < 1 of worn blocks
     std::vector<Cell> removed_solids;  ///< since the last look for loose parts
     bool whole_look = true;            ///< never looked at as a whole: may be several parts from the start
     bool shape_dirty = false;          ///< blocks changed since the body's shape was made
-    bool broke_off = false;      ///< the last blocks left by force: what splits off is debris and slippery
-    std::vector<Cell> breaking;  ///< worn through in this tick: leave at its end
+    bool broke_off = false;  ///< the last blocks left by force: what splits off is debris and slippery
 
-    bool check_wanted = false;
-    std::unique_ptr<StructureCheck> check;
-
-    explicit Group(Grid blocks);
-    ~Group();
+    using Build::Build;
 };
 
 }  // namespace talus

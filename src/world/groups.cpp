@@ -5,8 +5,8 @@
 
 namespace talus {
 
-Group::Group(Grid blocks) : grid(std::move(blocks)) {}
-Group::~Group() = default;
+Build::Build(Grid blocks) : grid(std::move(blocks)) {}
+Build::~Build() = default;
 
 Group* LevelState::find(GroupId id) {
     if (id.index == 0 || id.index > slots.size() || generations[id.index - 1] != id.generation)
@@ -53,6 +53,7 @@ Group* create_group(LevelState& level, Grid grid, Joins joins, const GroupSettin
     group.moments = sum_moments(group.grid, level.settings.cell_size);
     group.peak_mass = group.moments.mass;
     group.bears_load = settings.bears_load;
+    group.mode = settings.structure_mode;
     group.created_tick = level.tick;
 
     BodySettings body;
@@ -137,36 +138,58 @@ void put_block(LevelState& level, Group& group, Cell cell, BlockId block) {
     if (group.bears_load) group.check_wanted = true;
 }
 
-BlockId change_terrain(LevelState& level, Cell cell, BlockId block, Cause cause) {
-    const BlockId old = level.terrain().get(cell);
+DVec3 cell_center(const LevelState& level, Cell cell) {
+    const double e = level.settings.cell_size;
+    return {(cell.x + 0.5) * e, (cell.y + 0.5) * e, (cell.z + 0.5) * e};
+}
+
+BlockId change_terrain(LevelState& level, Cell cell, BlockId block, Cause cause, bool destroyed) {
+    const BlockId old = read_terrain(level, cell).value_or(kAir);
     if (old == block) return old;
     if (level.host_terrain) {
         if (!level.host_terrain->source().set_block(cell, block)) return old;
         level.host_terrain->changed(level.space, {cell, cell});
     } else {
         level.own_terrain.set(cell, block);
-        level.space.terrain_changed({cell, cell});
+        CellBox& box = level.terrain_touched;
+        if (box.empty()) box = {cell, cell};
+        box.min = {std::min(box.min.x, cell.x), std::min(box.min.y, cell.y), std::min(box.min.z, cell.z)};
+        box.max = {std::max(box.max.x, cell.x), std::max(box.max.y, cell.y), std::max(box.max.z, cell.z)};
     }
-    if (old != kAir && block == kAir && cause != Cause::script) {
-        const double e = level.settings.cell_size;
+    if (destroyed && old != kAir && block == kAir && cause != Cause::script) {
         level.destroyed++;
         level.events.push_back({.kind = LevelEvent::Kind::block_destroyed,
                                 .cell = cell,
                                 .block = old,
                                 .cause = cause,
-                                .point = {(cell.x + 0.5) * e, (cell.y + 0.5) * e, (cell.z + 0.5) * e}});
+                                .point = cell_center(level, cell)});
     }
     level.events.push_back({.kind = LevelEvent::Kind::terrain_block, .cell = cell, .block = block});
+    notice_terrain_change(level, cell, block);
     return old;
 }
 
-bool add_wear(const LevelState& level, Group& group, Cell cell, float amount) {
-    const BlockId block = group.grid.get(cell);
+void tell_terrain_changes(LevelState& level) {
+    if (level.terrain_touched.empty()) return;
+    level.space.terrain_changed(level.terrain_touched);
+    level.terrain_touched = {};
+}
+
+std::optional<BlockId> read_terrain(const LevelState& level, Cell cell) {
+    const BlockId known = level.terrain().get(cell);
+    if (!level.host_terrain || known != kAir) return known;
+    const TerrainSource& source = level.host_terrain->source();
+    if (!source.is_loaded({cell, cell})) return std::nullopt;
+    return source.block_at(cell);
+}
+
+bool add_wear(const LevelState& level, Build& build, Cell cell, float amount) {
+    const BlockId block = build.grid.get(cell);
     if (block == kAir || !(amount > 0) || level.table[block].material.hardness < 0) return false;
-    float& wear = group.wear[cell];
+    float& wear = build.wear[cell];
     wear += amount;
     if (wear < 1) return false;
-    group.wear.erase(cell);
+    build.wear.erase(cell);
     return true;
 }
 

@@ -10,21 +10,19 @@ constexpr int kBlocksPerTick = 4;  // worn in one group, one tick
 constexpr float kImpactScale = 6;  // m/s above the threshold that wear strength 1 through, at 2,500 kg
 constexpr double kImpactMass = 2500;
 
-/// The solid at a contact: the cell just behind the touched surface, or the nearest solid beside it.
-std::optional<Cell> touched_block(const LevelState& level, const Group& group, DVec3 point, Vec3 inward) {
-    const float e = level.settings.cell_size;
-    const Vec3 local =
-        (group.body.to_local(point) + group.body.direction_to_local(inward) * (0.1f * e)) * (1 / e);
-    const Cell cell{int(std::floor(local.x)), int(std::floor(local.y)), int(std::floor(local.z))};
-    if (group.grid.is_solid(cell)) return cell;
+/// The solid at a contact: the cell the point lies in, or the nearest solid beside it.
+/// @param p  just behind the touched surface, in cells of the grid
+std::optional<Cell> touched_block(const Grid& grid, DVec3 p) {
+    const Cell cell{int(std::floor(p.x)), int(std::floor(p.y)), int(std::floor(p.z))};
+    if (grid.is_solid(cell)) return cell;
     std::optional<Cell> best;
-    float best_distance = 0;
+    double best_distance = 0;
     for (int dy = -1; dy <= 1; dy++)
         for (int dz = -1; dz <= 1; dz++)
             for (int dx = -1; dx <= 1; dx++) {
                 const Cell c = cell + Cell{dx, dy, dz};
-                if (!group.grid.is_solid(c)) continue;
-                const Vec3 d = Vec3{float(c.x) + 0.5f, float(c.y) + 0.5f, float(c.z) + 0.5f} - local;
+                if (!grid.is_solid(c)) continue;
+                const DVec3 d = DVec3{c.x + 0.5, c.y + 0.5, c.z + 0.5} - p;
                 if (!best || dot(d, d) < best_distance) {
                     best_distance = dot(d, d);
                     best = c;
@@ -33,9 +31,50 @@ std::optional<Cell> touched_block(const LevelState& level, const Group& group, D
     return best;
 }
 
-struct Blow {
-    GroupId victim;
+/// One side of a hit.
+struct Side {
+    Build* build = nullptr;  ///< null: nothing that wears
+    Structure* structure = nullptr;
     Cell cell;
+    BlockId block = kAir;
+    std::optional<DVec3> center;  ///< of the block, world
+};
+
+/// @param point  nudged into the side
+Side side_of(const LevelState& level, Group* group, DVec3 point) {
+    const double e = level.settings.cell_size;
+    Side side;
+    if (group) {
+        const auto cell = touched_block(group->grid, to_double(group->body.to_local(point)) / e);
+        if (!cell) return side;
+        side.cell = *cell;
+        side.block = group->grid.get(*cell);
+        side.center = block_center(level, *group, *cell);
+        if (group->bears_load) side.build = group;
+        return side;
+    }
+    const auto cell = touched_block(level.terrain(), point / e);
+    if (!cell) return side;
+    side.cell = *cell;
+    side.block = level.terrain().get(*cell);
+    side.center = cell_center(level, *cell);
+    side.structure = structure_at(level, *cell);
+    side.build = side.structure;
+    return side;
+}
+
+/// A point moved sideways, along the touched surface, towards what is before it: contact points lie on the
+/// edges of blocks, and the block in front of the other's is meant.
+DVec3 towards(DVec3 point, std::optional<DVec3> other, DVec3 normal, double by) {
+    if (!other) return point;
+    DVec3 d = *other - point;
+    d = d - normal * dot(d, normal);
+    const double l = length(d);
+    return l > 0 ? point + d * (by / l) : point;
+}
+
+struct Blow {
+    Side victim;
     float amount;
 };
 
@@ -44,45 +83,55 @@ struct Blow {
 void wear_by_impacts(LevelState& level) {
     // A block met by several points of one contact is worn once, by the hardest of them.
     std::vector<Blow> blows;
-    auto strike = [&](Group* victim, DVec3 point, Vec3 inward, float amount) {
-        if (!victim || !victim->bears_load) return;
-        const auto cell = touched_block(level, *victim, point, inward);
-        if (!cell) return;
-        amount /= strength_of(victim->grid.type_at(*cell).material) * level.settings.strength_factor;
+    auto strike = [&](const Side& victim, float amount) {
+        if (!victim.build) return;
+        amount /=
+            strength_of(victim.build->grid.type_at(victim.cell).material) * level.settings.strength_factor;
         int worn = 0;
         for (Blow& blow : blows) {
-            if (!(blow.victim == victim->id)) continue;
-            if (blow.cell == *cell) {
-                blow.amount = std::max(blow.amount, amount);
+            if (blow.victim.build != victim.build) continue;
+            if (blow.victim.cell == victim.cell) {
+                blow.amount = blow.amount < amount ? amount : blow.amount;
                 return;
             }
             worn++;
         }
-        if (worn < kBlocksPerTick) blows.push_back({victim->id, *cell, amount});
+        if (worn < kBlocksPerTick) blows.push_back({victim, amount});
     };
     for (const Contact& contact : level.space.contacts()) {
         if (!(contact.approach_speed > level.settings.impact_speed)) continue;
         Group* a = level.owner_of(level.space.body(contact.a));
         Group* b = contact.with_terrain ? nullptr : level.owner_of(level.space.body(contact.b));
         const float speed = contact.approach_speed - level.settings.impact_speed;
-        bool struck = false;
+        const DVec3 normal = to_double(contact.normal);
+        const double nudge = 0.1 * double(level.settings.cell_size);
+        std::optional<Side> of_a, of_b;
         for (Group* hitter : {a, b}) {
             if (!hitter || !hitter->bears_load || hitter->grid.solid_count() < 2) continue;
+            if (!of_a) {
+                of_a = a ? side_of(level, a, contact.point - normal * nudge) : Side{};
+                of_b = Side{};
+                if (b || contact.with_terrain)
+                    of_b = side_of(level, b,
+                                   towards(contact.point, of_a->center, normal, nudge) + normal * nudge);
+            }
             const float amount =
                 speed / kImpactScale * float(std::clamp(hitter->moments.mass / kImpactMass, 0.5, 4.0));
-            strike(a, contact.point, -contact.normal, amount);
-            strike(b, contact.point, contact.normal, amount);
-            struck = true;
+            strike(*of_a, amount);
+            strike(*of_b, amount);
         }
-        if (struck)
+        if (of_a)
             level.events.push_back({.kind = LevelEvent::Kind::impact,
                                     .group = a ? a->id : b->id,
+                                    .block = a ? of_a->block : of_b->block,
+                                    .other_block = a ? of_b->block : kAir,
                                     .point = contact.point,
                                     .value = contact.impulse});
     }
     for (const Blow& blow : blows) {
-        Group* victim = level.find(blow.victim);
-        if (add_wear(level, *victim, blow.cell, blow.amount)) victim->breaking.push_back(blow.cell);
+        if (!add_wear(level, *blow.victim.build, blow.victim.cell, blow.amount)) continue;
+        blow.victim.build->breaking.push_back(blow.victim.cell);
+        if (blow.victim.structure) put_to_work(level, *blow.victim.structure);
     }
 }
 

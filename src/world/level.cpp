@@ -53,11 +53,15 @@ void Level::set_terrain_source(TerrainSource* source) {
 }
 
 void Level::terrain_changed(const CellBox& cells) {
-    if (state_->host_terrain) state_->host_terrain->changed(state_->space, cells);
+    if (!state_->host_terrain) return;
+    state_->host_terrain->changed(state_->space, cells);
+    reread_structures(*state_, cells);
 }
 
 BlockId Level::set_terrain(Cell cell, BlockId block) {
-    return change_terrain(*state_, cell, block, Cause::script);
+    const BlockId old = change_terrain(*state_, cell, block, Cause::script);
+    tell_terrain_changes(*state_);
+    return old;
 }
 
 Grid Level::import(const Grid& grid) {
@@ -146,6 +150,10 @@ void Level::check_structure_soon(GroupId id) {
     if (Group* group = state_->find(id)) group->check_wanted = true;
 }
 
+void Level::set_structure_mode(GroupId id, std::optional<StructureMode> mode) {
+    if (Group* group = state_->find(id)) group->mode = mode;
+}
+
 std::span<const LevelEvent> Level::events() const { return state_->events; }
 void Level::clear_events() { state_->events.clear(); }
 
@@ -158,6 +166,7 @@ LevelStats Level::stats() const {
         out.awake += !slot->body.is_asleep();
         out.blocks += slot->grid.block_count();
     }
+    for (const auto& slot : state_->structure_slots) out.structures += slot != nullptr;
     out.destroyed = state_->destroyed;
     out.fallen_out = state_->fallen_out;
     return out;

@@ -9,6 +9,7 @@
 #include "world/group.h"
 
 #include <functional>
+#include <map>
 #include <span>
 
 namespace talus {
@@ -40,7 +41,17 @@ struct Level::State {
         slot_of_body;  ///< by BodyId::index: the slot of the group it was made for last
     std::vector<LevelEvent> events;
 
+    std::vector<std::unique_ptr<Structure>> structure_slots;  // index = StructureId::index - 1
+    std::vector<std::uint32_t> structure_generations;
+    std::vector<std::uint32_t> free_structures;
+    std::map<Cell, std::vector<std::uint32_t>>
+        structure_bricks;  ///< by brick: slots of the structures with blocks in it, sorted
+    std::vector<std::uint32_t> structures_at_work;  ///< slots with something to do this tick, sorted
+    Cell structure_poll;                            ///< brick looked at last (poll_structures)
+    CellBox terrain_touched;  ///< cells changed since the bodies were told (tell_terrain_changes)
+
     Group* find(GroupId id);
+    Structure* find(StructureId id);
     /// The group that owns a body; nullptr when it is not a group's.
     Group* owner_of(const Body& body);
     /// Call when a group got its body: owner_of() then knows it. A body's owner pointer is the host's.
@@ -59,9 +70,35 @@ void destroy_group(LevelState& level, Group& group);
 /// `destroyed` false: the block moves elsewhere (a part that splits off).
 void take_block(LevelState& level, Group& group, Cell cell, Cause cause, bool destroyed = true);
 void put_block(LevelState& level, Group& group, Cell cell, BlockId block);
-BlockId change_terrain(LevelState& level, Cell cell, BlockId block, Cause cause);
+/// Call tell_terrain_changes() after the last of several changes: until then no body knows of them.
+/// `destroyed` false: the block moves into a group.
+BlockId change_terrain(LevelState& level, Cell cell, BlockId block, Cause cause, bool destroyed = true);
+void tell_terrain_changes(LevelState& level);
+/// The terrain's block, the host's if it is not cached; nullopt where it is not loaded.
+std::optional<BlockId> read_terrain(const LevelState& level, Cell cell);
 DVec3 block_center(const LevelState& level, const Group& group, Cell cell);
-bool add_wear(const LevelState& level, Group& group, Cell cell, float amount);
+DVec3 cell_center(const LevelState& level, Cell cell);
+bool add_wear(const LevelState& level, Build& build, Cell cell, float amount);
+
+// --- structures.cpp: terrain that bears load
+Structure* structure_at(const LevelState& level, Cell cell);
+StructureId make_structure(LevelState& level, std::span<const Cell> cells, std::optional<StructureMode> mode);
+std::size_t extend_structure(LevelState& level, Structure& structure, std::span<const Cell> cells);
+void drop_structure(LevelState& level, Structure& structure);
+/// The terrain's blocks in a box, sorted by brick, then y, z, x.
+std::vector<Cell> terrain_cells(const LevelState& level, const CellBox& box);
+/// The build joined to a terrain block, over faces, edges and corners, sorted; empty when there is none or it
+/// is bigger than the limit.
+std::vector<Cell> connected_terrain(const LevelState& level, Cell start, const CellBox& within,
+                                    std::size_t max_blocks);
+/// Call after a cell of the terrain changed.
+void notice_terrain_change(LevelState& level, Cell cell, BlockId block);
+/// A host says that these cells changed.
+void reread_structures(LevelState& level, const CellBox& cells);
+/// Puts a structure on the list of those with work to do.
+void put_to_work(LevelState& level, Structure& structure);
+/// Worn-through blocks leave, answers that are due are applied, checks that were asked for begin.
+void tick_structures(LevelState& level);
 
 // --- restore.cpp: what a save keeps of a group besides its blocks and cut diagonals. All else is made anew.
 struct GroupRecord {
@@ -86,6 +123,16 @@ void restore_group(LevelState& level, Grid grid, Joins joins, const GroupRecord&
 /// Moves `parts` of a group into groups of their own, with the velocity of their place. `by_force`: what
 /// comes off is slippery for a while, and debris when small.
 void split_off(LevelState& level, Group& group, std::vector<std::vector<Cell>>& parts, bool by_force);
+/// A part that came off somewhere.
+struct Piece {
+    Grid grid;
+    Joins joins;
+    std::map<Cell, float> wear;
+    GroupSettings settings;
+};
+/// Makes it a group. What weighs nothing cannot move as a body: it is discarded and counts as destroyed.
+/// @return nullptr then
+Group* make_piece(LevelState& level, Piece piece, bool by_force);
 /// Looks for parts that lost their hold since the last look and splits them off.
 bool split_loose_parts(LevelState& level, Group& group);
 /// No solid left: the group breaks up.
@@ -104,6 +151,10 @@ bool notice_sleep(LevelState& level, Group& group);
 // structure_check.cpp
 /// Applies an answer that is due, then starts a check that was asked for.
 bool structural_check(LevelState& level, Group& group);
+/// Starts a check of a structure, if it may be judged.
+void start_check(LevelState& level, Structure& structure);
+/// Adds to each part the non-solids that hang on its solids.
+void add_hanging(const Grid& grid, std::vector<std::vector<Cell>>& parts);
 
 // impact.cpp
 bool remove_broken_blocks(LevelState& level, Group& group);

@@ -10,41 +10,43 @@ constexpr int kSlipperyTicks = 40;
 
 }  // namespace
 
+Group* make_piece(LevelState& level, Piece piece, bool by_force) {
+    const std::size_t blocks = piece.grid.block_count();
+    if (!(sum_moments(piece.grid, level.settings.cell_size).mass > 0)) {
+        level.destroyed += blocks;
+        return nullptr;
+    }
+    Group* group = create_group(level, std::move(piece.grid), std::move(piece.joins), piece.settings);
+    group->wear = std::move(piece.wear);
+    group->whole_look = false;
+    if (by_force) {
+        group->is_debris = int(blocks) <= level.settings.debris_max_blocks;
+        group->slippery_until = level.tick + kSlipperyTicks;
+        group->body.set_friction(kSlipperyFriction);
+    }
+    return group;
+}
+
 void split_off(LevelState& level, Group& group, std::vector<std::vector<Cell>>& parts, bool by_force) {
     const Pose pose = group.body.pose();
     for (const auto& cells : parts) {
-        Grid grid(level.table);
-        for (Cell c : cells) grid.set(c, group.grid.get(c));
-        Joins joins = group.joins.for_part(grid);
-        std::map<Cell, float> wear;
+        Piece piece{Grid(level.table), {}, {}, {}};
+        for (Cell c : cells) piece.grid.set(c, group.grid.get(c));
+        piece.joins = group.joins.for_part(piece.grid);
         for (Cell c : cells) {
             const auto it = group.wear.find(c);
-            if (it != group.wear.end()) wear.insert(*it);
+            if (it != group.wear.end()) piece.wear.insert(*it);
             take_block(level, group, c, Cause::script, false);
         }
-        const MassMoments moments = sum_moments(grid, level.settings.cell_size);
-        const auto properties = to_mass_properties(moments);
-        if (!properties) {
-            // A part that weighs nothing cannot move as a body: it is discarded (its blocks count as
-            // destroyed).
-            level.destroyed += cells.size();
-            continue;
-        }
-        GroupSettings settings;
-        settings.pose = pose;
+        piece.settings.pose = pose;
         // The velocity of the rigid motion at the part's own centre: momentum is conserved.
-        const DVec3 center = group.body.to_world(to_float(properties->center));
-        settings.velocity = group.body.velocity_at(center);
-        settings.spin = group.body.spin();
-        settings.bears_load = group.bears_load;
-        Group* piece = create_group(level, std::move(grid), std::move(joins), settings);
-        piece->wear = std::move(wear);
-        piece->whole_look = false;
-        if (by_force) {
-            piece->is_debris = int(cells.size()) <= level.settings.debris_max_blocks;
-            piece->slippery_until = level.tick + kSlipperyTicks;
-            piece->body.set_friction(kSlipperyFriction);
-        }
+        const auto properties = to_mass_properties(sum_moments(piece.grid, level.settings.cell_size));
+        const DVec3 center = properties ? group.body.to_world(to_float(properties->center)) : pose.position;
+        piece.settings.velocity = group.body.velocity_at(center);
+        piece.settings.spin = group.body.spin();
+        piece.settings.bears_load = group.bears_load;
+        piece.settings.structure_mode = group.mode;
+        make_piece(level, std::move(piece), by_force);
     }
     parts.clear();
 }

@@ -51,82 +51,117 @@ Cell axis_step(Axis axis) {
     }
 }
 
-bool point_in_solid(const Grid& grid, double cell_size, DVec3 point) {
-    const DVec3 p = point / cell_size;
-    const Cell cell{int(std::floor(p.x)), int(std::floor(p.y)), int(std::floor(p.z))};
-    if (!grid.is_solid(cell)) return false;
-    const Vec3 inside = to_float(p - DVec3{double(cell.x), double(cell.y), double(cell.z)});
-    for (const Box& b : grid.type_at(cell).shape.boxes())
-        if (inside.x >= b.min.x && inside.x <= b.max.x && inside.y >= b.min.y && inside.y <= b.max.y &&
-            inside.z >= b.min.z && inside.z <= b.max.z)
+bool point_in_boxes(std::span<const Box> boxes, Vec3 p) {
+    for (const Box& b : boxes)
+        if (p.x >= b.min.x && p.x <= b.max.x && p.y >= b.min.y && p.y <= b.max.y && p.z >= b.min.z &&
+            p.z <= b.max.z)
             return true;
     return false;
 }
 
-/// Another group that may carry, with what the test of many points needs of it.
+/// Is a point, given in cells, inside the shape of the block that read(cell) finds there?
+template <class Read>
+bool point_in_solid(const BlockTable& table, DVec3 p, Read&& read) {
+    const Cell cell{int(std::floor(p.x)), int(std::floor(p.y)), int(std::floor(p.z))};
+    const std::optional<BlockId> block = read(cell);
+    if (!block) return true;  // terrain that is not loaded holds what stands on it
+    if (!table.flags(*block).solid) return false;
+    const Vec3 inside = to_float(p - DVec3{double(cell.x), double(cell.y), double(cell.z)});
+    return point_in_boxes(table[*block].shape.boxes(), inside);
+}
+
+/// A body that may carry, with what the test of many points needs of it.
 struct Carrier {
     DBox bounds;
-    const Grid* grid;
     Pose pose;
+    const Grid* grid;  // null: a host's body, of these boxes
+    std::vector<Box> boxes;
 };
 
-/// Is there something to stand on at a point of the world, other than the group itself?
-bool carries_at(const LevelState& level, std::span<const Carrier> carriers, DVec3 point) {
-    const LevelSettings& s = level.settings;
-    if (s.ground && point.y <= *s.ground) return true;
-    if (point_in_solid(level.terrain(), s.cell_size, point)) return true;
-    for (const Carrier& c : carriers)
-        if (c.bounds.contains(point) &&
-            point_in_solid(*c.grid, s.cell_size, to_double(to_local(c.pose, point))))
+/// What a build stands on, besides itself.
+struct Underground {
+    const LevelState& level;
+    const Grid& grid;  // of the build
+    Pose pose;
+    Axis up;
+    std::vector<Carrier> carriers;
+
+    bool carries_at(DVec3 point) const {
+        const LevelSettings& s = level.settings;
+        const double e = s.cell_size;
+        if (s.ground && point.y <= *s.ground) return true;
+        if (point_in_solid(level.table, point / e, [&](Cell c) { return read_terrain(level, c); }))
             return true;
-    return false;
+        for (const Carrier& c : carriers) {
+            if (!c.bounds.contains(point)) continue;
+            const Vec3 local = to_local(c.pose, point);
+            if (c.grid ? point_in_solid(level.table, to_double(local) / e,
+                                        [&](Cell cell) { return std::optional(c.grid->get(cell)); })
+                       : point_in_boxes(c.boxes, local))
+                return true;
+        }
+        return false;
+    }
+
+    /// No solid of the build under the block, and something to stand on a quarter block below its bottom
+    /// face.
+    bool supports(Cell cell) const {
+        const Cell step = axis_step(up);
+        if (grid.is_solid(cell - step)) return false;
+        const double e = level.settings.cell_size;
+        const DVec3 middle{(cell.x + 0.5 - 0.5 * step.x) * e, (cell.y + 0.5 - 0.5 * step.y) * e,
+                           (cell.z + 0.5 - 0.5 * step.z) * e};
+        DVec3 point = to_world(pose, to_float(middle));
+        if (pose == Pose{}) point = middle;  // terrain may be far from the world's zero
+        point.y -= 0.25 * e;
+        return carries_at(point);
+    }
+};
+
+std::vector<Carrier> carriers_in(LevelState& level, DBox bounds, const Group& self) {
+    bounds.min.y -= double(level.settings.cell_size);
+    std::vector<Carrier> out;
+    for (const Body& body : level.space.bodies_in(bounds)) {
+        const Group* other = level.owner_of(body);
+        if (other && other == &self) continue;
+        Carrier c{body.bounds(), body.pose(), other ? &other->grid : nullptr, {}};
+        if (!other)
+            for (const ShapeBox& b : body.shape().boxes())
+                if (b.collides) c.boxes.push_back(b.box);
+        out.push_back(std::move(c));
+    }
+    return out;
+}
+
+void start_check(LevelState& level, Build& build, const Underground& underground) {
+    const LevelSettings& s = level.settings;
+    auto check = std::make_unique<StructureCheck>();
+    check->settings = s.structure;
+    check->settings.mode = build.mode.value_or(s.structure.mode);
+    check->settings.up = underground.up;
+    check->settings.cell_size = double(s.cell_size);
+    check->grid_version = build.grid.version();
+    check->due_tick = level.tick + 1 + build.grid.solid_count() / kSolidsPerTick;
+    check->blocks = structure_blocks(
+        build.grid, s.cell_size,
+        [](void* raw, Cell cell) { return static_cast<const Underground*>(raw)->supports(cell); },
+        const_cast<Underground*>(&underground), s.strength_factor, &check->materials);
+    build.check = std::move(check);
+    build.check->jobs = s.jobs;
+    build.check->run();
+}
+
+bool may_be_judged(const LevelState& level, const Build& build) {
+    return level.settings.collapse &&
+           build.grid.solid_count() <= std::size_t(level.settings.structure_max_solids);
 }
 
 void start_check(LevelState& level, Group& group) {
     group.check_wanted = false;
-    const LevelSettings& s = level.settings;
-    if (!s.collapse || group.grid.solid_count() > std::size_t(s.structure_max_solids)) return;
     const auto up = up_axis(level, group);
-    if (!up) return;
-    auto check = std::make_unique<StructureCheck>();
-    check->settings = s.structure;
-    check->settings.up = *up;
-    check->settings.cell_size = double(s.cell_size);
-    check->grid_version = group.grid.version();
-    check->due_tick = level.tick + 1 + group.grid.solid_count() / kSolidsPerTick;
-
-    DBox bounds = group.body.bounds();
-    bounds.min.y -= double(s.cell_size);
-    std::vector<Carrier> carriers;
-    for (const Body& body : level.space.bodies_in(bounds)) {
-        const Group* other = level.owner_of(body);
-        if (other && other != &group) carriers.push_back({body.bounds(), &other->grid, body.pose()});
-    }
-    struct Context {
-        const LevelState& level;
-        const Grid& grid;
-        std::span<const Carrier> carriers;
-        Pose pose;
-        Cell up;
-    } context{level, group.grid, carriers, group.body.pose(), axis_step(*up)};
-    check->blocks = structure_blocks(
-        group.grid, s.cell_size,
-        [](void* raw, Cell cell) {
-            const auto& c = *static_cast<Context*>(raw);
-            if (c.grid.is_solid(cell - c.up)) return false;
-            const float e = c.level.settings.cell_size;
-            // A quarter block below the middle of the bottom face.
-            const Vec3 center{(float(cell.x) + 0.5f) * e, (float(cell.y) + 0.5f) * e,
-                              (float(cell.z) + 0.5f) * e};
-            const Vec3 up{float(c.up.x), float(c.up.y), float(c.up.z)};
-            DVec3 point = to_world(c.pose, center - up * (0.5f * e));
-            point.y -= 0.25 * double(e);
-            return carries_at(c.level, c.carriers, point);
-        },
-        &context, s.strength_factor, &check->materials);
-    group.check = std::move(check);
-    group.check->jobs = s.jobs;
-    group.check->run();
+    if (!up || !may_be_judged(level, group)) return;
+    start_check(level, group,
+                {level, group.grid, group.body.pose(), *up, carriers_in(level, group.body.bounds(), group)});
 }
 
 /// @return false when the group is gone
@@ -155,19 +190,7 @@ bool apply_check(LevelState& level, Group& group) {
     }
     if (parts.empty()) return true;
 
-    // What hangs on a falling solid goes with it.
-    if (group.grid.solid_count() != group.grid.block_count()) {
-        std::map<Cell, std::size_t> part_of;
-        for (std::size_t i = 0; i < parts.size(); i++)
-            for (Cell c : parts[i]) part_of.emplace(c, i);
-        group.grid.for_each([&](Cell cell, BlockId id) {
-            if (level.table.flags(id).solid) return;
-            const auto solid = nearest_solid(group.grid, cell);
-            if (!solid) return;
-            const auto it = part_of.find(*solid);
-            if (it != part_of.end()) parts[it->second].push_back(cell);
-        });
-    }
+    add_hanging(group.grid, parts);
     // The solver knows face bonds only; a part it names may be several over the joins of §5 and the other way
     // round. Its parts are taken as they are: what it separates falls apart.
     split_off(level, group, parts, true);
@@ -180,6 +203,27 @@ bool apply_check(LevelState& level, Group& group) {
 }
 
 }  // namespace
+
+void add_hanging(const Grid& grid, std::vector<std::vector<Cell>>& parts) {
+    if (grid.solid_count() == grid.block_count()) return;
+    std::map<Cell, std::size_t> part_of;
+    for (std::size_t i = 0; i < parts.size(); i++)
+        for (Cell c : parts[i]) part_of.emplace(c, i);
+    grid.for_each([&](Cell cell, BlockId id) {
+        if (grid.table().flags(id).solid) return;
+        const auto solid = nearest_solid(grid, cell);
+        if (!solid) return;
+        const auto it = part_of.find(*solid);
+        if (it != part_of.end()) parts[it->second].push_back(cell);
+    });
+}
+
+// Terrain stands on terrain and on the ground: bodies may leave without its being told.
+void start_check(LevelState& level, Structure& structure) {
+    structure.check_wanted = false;
+    if (!may_be_judged(level, structure)) return;
+    start_check(level, structure, {level, structure.grid, {}, Axis::pos_y, {}});
+}
 
 void StructureCheck::run() {
     if (jobs) {

@@ -62,6 +62,10 @@ void Level::tick() {
     }
     for (GroupId id : level.ids())
         if (Group* group = level.find(id)) tick_group(level, *group);
+    {
+        const Zone zone(profile, "structures of the terrain");
+        tick_structures(level);
+    }
     if (level.host_terrain) {
         const Zone zone(profile, "terrain of the host");
         level.host_terrain->update(level.space, level.dt());
