@@ -133,4 +133,12 @@ struct RayHit {
 std::optional<RayHit> cast_ray(const Grid& grid, float cell_size, DVec3 origin, Vec3 direction,
                                float max_distance, bool solids_only = false);
 
+// Limits of what is read from saves and snapshots, whoever wrote them.
+constexpr std::size_t kMaxTypeBoxes = 64;                        ///< of one block type
+constexpr std::size_t kMaxTypeName = 4096;                       ///< bytes
+constexpr std::int32_t kMaxGroupCell = 65'536;                   ///< |x|, |y|, |z| in a group's frame
+constexpr std::int32_t kMaxTerrainCell = 1 << 30;                ///< |x|, |y|, |z| of terrain
+constexpr std::int64_t kMaxGroupBounds = std::int64_t(1) << 30;  ///< cells in the bounds of a group
+constexpr std::int64_t kMaxAllBounds = std::int64_t(1) << 33;    ///< the same, of all groups
+
 }  // namespace talus

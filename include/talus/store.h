@@ -17,15 +17,10 @@
 
 namespace talus {
 
-// Limits: a level or file that goes over one is refused with ErrorCode::too_large.
-constexpr std::size_t kMaxSaveBricks = 1u << 20;                 ///< of terrain and groups together: 1.4 GB
-constexpr std::uint32_t kMaxSaveGroups = 1u << 22;               ///< alive or gone
-constexpr std::size_t kMaxShapeBoxes = 64;                       ///< of one block type
-constexpr std::size_t kMaxTypeName = 4096;                       ///< bytes
-constexpr std::int32_t kMaxGroupCell = 65'536;                   ///< |x|, |y|, |z| in a group's frame
-constexpr std::int32_t kMaxTerrainCell = 1 << 30;                ///< |x|, |y|, |z| of terrain
-constexpr std::int64_t kMaxGroupBounds = std::int64_t(1) << 30;  ///< cells in the bounds of a group
-constexpr std::int64_t kMaxAllBounds = std::int64_t(1) << 33;    ///< the same, of all groups
+// Limits, besides those of grid.h: a level or file that goes over one is refused with
+// ErrorCode::too_large.
+constexpr std::size_t kMaxSaveBricks = 1u << 20;    ///< of terrain and groups together: 1.4 GB
+constexpr std::uint32_t kMaxSaveGroups = 1u << 22;  ///< alive or gone
 
 struct SaveReport {
     std::size_t groups = 0, bricks = 0;

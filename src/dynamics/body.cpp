@@ -1,3 +1,4 @@
+#include "dynamics/archive.h"
 #include "dynamics/state.h"
 
 namespace talus {
@@ -21,6 +22,8 @@ Access access_body(const Body& body) {
     return {&s, std::int32_t(i), &s.bodies.hot[i], &s.bodies.cold[i]};
 }
 
+CallLog* log_of(const Body& body) { return body.space() ? body.space()->state().calls : nullptr; }
+
 /// Handles do not change what they point to; reading is const.
 Vec3 inverse_inertia_times(const BodyHot& hot, const BodyCold& cold, Vec3 v) {
     const Mat3 k = spin_frame(hot, cold);
@@ -37,6 +40,7 @@ Pose Body::pose() const {
 }
 
 void Body::set_pose(const Pose& pose) {
+    const Recorded call(log_of(*this), Call::body_set_pose, id_, pose);
     const Access b = access_body(*this);
     if (!b) return;
     const float q = pose.rotation.x + pose.rotation.y + pose.rotation.z + pose.rotation.w;
@@ -83,6 +87,7 @@ Vec3 Body::velocity() const {
     return b ? b.hot->velocity : Vec3{};
 }
 void Body::set_velocity(Vec3 velocity) {
+    const Recorded call(log_of(*this), Call::body_set_velocity, id_, velocity);
     const Access b = access_body(*this);
     if (!b || b.cold->motion == MotionType::fixed) return;
     if (!is_finite(velocity)) {
@@ -97,6 +102,7 @@ Vec3 Body::spin() const {
     return b ? b.hot->spin : Vec3{};
 }
 void Body::set_spin(Vec3 spin) {
+    const Recorded call(log_of(*this), Call::body_set_spin, id_, spin);
     const Access b = access_body(*this);
     if (!b || b.cold->motion == MotionType::fixed) return;
     if (!is_finite(spin)) {
@@ -112,26 +118,31 @@ Vec3 Body::velocity_at(DVec3 point) const {
 }
 
 void Body::add_force(Vec3 force) {
+    const Recorded call(log_of(*this), Call::body_add_force, id_, force);
     const Access b = access_body(*this);
     if (b && b.state->bodies.awake(b.index)) b.cold->force += force;
 }
 void Body::add_force_at(Vec3 force, DVec3 point) {
+    const Recorded call(log_of(*this), Call::body_add_force_at, id_, force, point);
     const Access b = access_body(*this);
     if (!b || !b.state->bodies.awake(b.index)) return;
     b.cold->force += force;
     b.cold->torque += cross(to_float(point - b.hot->position), force);
 }
 void Body::add_torque(Vec3 torque) {
+    const Recorded call(log_of(*this), Call::body_add_torque, id_, torque);
     const Access b = access_body(*this);
     if (b && b.state->bodies.awake(b.index)) b.cold->torque += torque;
 }
 void Body::add_impulse(Vec3 impulse) {
+    const Recorded call(log_of(*this), Call::body_add_impulse, id_, impulse);
     const Access b = access_body(*this);
     if (!b || !b.hot->dynamic) return;
     b.state->wake(b.index);
     b.hot->velocity += impulse * b.hot->inverse_mass;
 }
 void Body::add_impulse_at(Vec3 impulse, DVec3 point) {
+    const Recorded call(log_of(*this), Call::body_add_impulse_at, id_, impulse, point);
     const Access b = access_body(*this);
     if (!b || !b.hot->dynamic) return;
     b.state->wake(b.index);
@@ -157,6 +168,7 @@ float Body::friction() const {
     return b ? b.cold->friction : 0;
 }
 void Body::set_friction(float friction) {
+    const Recorded call(log_of(*this), Call::body_set_friction, id_, friction);
     const Access b = access_body(*this);
     if (!b || friction == b.cold->friction) return;
     b.cold->friction = friction;
@@ -167,6 +179,7 @@ float Body::restitution() const {
     return b ? b.cold->restitution : 0;
 }
 void Body::set_restitution(float restitution) {
+    const Recorded call(log_of(*this), Call::body_set_restitution, id_, restitution);
     const Access b = access_body(*this);
     if (!b || restitution == b.cold->restitution) return;
     b.cold->restitution = restitution;
@@ -177,6 +190,7 @@ float Body::gravity_factor() const {
     return b ? b.cold->gravity_factor : 0;
 }
 void Body::set_gravity_factor(float factor) {
+    const Recorded call(log_of(*this), Call::body_set_gravity, id_, factor);
     const Access b = access_body(*this);
     if (!b || factor == b.cold->gravity_factor) return;
     b.state->wake(b.index);
@@ -187,6 +201,7 @@ Layer Body::layer() const {
     return b ? Layer(b.hot->layer) : Layer::terrain;
 }
 void Body::set_layer(Layer layer) {
+    const Recorded call(log_of(*this), Call::body_set_layer, id_, layer);
     const Access b = access_body(*this);
     if (!b || b.hot->layer == std::uint8_t(layer)) return;
     b.state->wake(b.index);
@@ -201,6 +216,7 @@ MotionType Body::motion() const {
     return b ? b.cold->motion : MotionType::fixed;
 }
 void Body::set_motion(MotionType motion) {
+    const Recorded call(log_of(*this), Call::body_set_motion, id_, motion);
     const Access b = access_body(*this);
     if (!b || b.cold->motion == motion) return;
     const Pose pose = b.state->bodies.frame_pose(b.index);
@@ -227,9 +243,11 @@ bool Body::is_asleep() const {
     return b && b.hot->asleep;
 }
 void Body::activate() {
+    const Recorded call(log_of(*this), Call::body_activate, id_);
     if (const Access b = access_body(*this)) b.state->wake(b.index);
 }
 void Body::sleep() {
+    const Recorded call(log_of(*this), Call::body_sleep, id_);
     const Access b = access_body(*this);
     if (!b || !b.hot->dynamic) return;
     b.hot->asleep = true;
@@ -252,6 +270,7 @@ const BodyShape& Body::shape() const {
 }
 
 void Body::set_shape(const BodyShape& shape) {
+    const Recorded call(log_of(*this), Call::body_set_shape, id_, shape);
     const Access b = access_body(*this);
     if (!b) return;
     Space::State& s = *b.state;

@@ -68,6 +68,7 @@ struct Occupancy {
     }
 };
 
+/// A new field is listed in archive.cpp too.
 struct BodyShape::Data {
     std::vector<ShapeBox> boxes;       ///< as seen by users, in the shape's own frame
     std::vector<CollisionBox> solids;  ///< what collides, about `reference`
@@ -84,6 +85,11 @@ struct BodyShape::Data {
     std::vector<CollisionBox> odd;        ///< boxes that do not fill their cell, one by one, not merged
     std::vector<std::uint64_t> odd_cell;  ///< parallel to `odd`, sorted: key of its cell (0 without cells)
 
+    static BodyShape shape_of(std::shared_ptr<const Data> data) {
+        BodyShape shape;
+        shape.data_ = std::move(data);
+        return shape;
+    }
     bool only_box() const { return solids.size() == 1; }
     /// Is this place inside any solid? `p` about the reference.
     bool solid_at(Vec3 p) const;

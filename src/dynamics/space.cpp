@@ -1,5 +1,6 @@
 #include "dynamics/state.h"
 
+#include "dynamics/archive.h"
 #include "dynamics/jobs_in_chunks.h"
 
 namespace talus {
@@ -49,9 +50,13 @@ Space::Space(const SpaceSettings& settings) : state_(std::make_unique<State>(set
 Space::~Space() = default;
 
 const SpaceSettings& Space::settings() const { return state_->settings; }
-void Space::set_paused(bool paused) { state_->paused = paused; }
+void Space::set_paused(bool paused) {
+    const Recorded call(state_->calls, Call::space_set_paused, paused);
+    state_->paused = paused;
+}
 
 void Space::set_allow_sleep(bool allow) {
+    const Recorded call(state_->calls, Call::space_allow_sleep, allow);
     State& s = *state_;
     s.settings.allow_sleep = allow;
     for (std::int32_t i = 1; !allow && i < s.bodies.size(); i++)
@@ -59,6 +64,7 @@ void Space::set_allow_sleep(bool allow) {
 }
 
 void Space::step(float dt) {
+    const Recorded call(state_->calls, Call::space_step, dt);
     State& s = *state_;
     s.contacts.clear();
     s.next_contact.clear();
@@ -479,6 +485,7 @@ void Space::State::refresh_contacts(std::int32_t body) {
 }
 
 void Space::set_layers_collide(Layer a, Layer b, bool collide) {
+    const Recorded call(state_->calls, Call::space_layers, a, b, collide);
     State& s = *state_;
     const unsigned i = unsigned(a) & 15, j = unsigned(b) & 15;
     auto set = [&](unsigned x, unsigned y) {
@@ -508,6 +515,7 @@ void Space::set_terrain(const Grid* grid) {
 }
 
 void Space::set_ground(std::optional<double> y, float friction) {
+    const Recorded call(state_->calls, Call::space_ground, y, friction);
     State& s = *state_;
     s.world.has_ground = y.has_value() && std::isfinite(*y);
     s.world.ground = s.world.has_ground ? *y : 0;
@@ -520,6 +528,7 @@ void Space::set_ground(std::optional<double> y, float friction) {
 }
 
 void Space::terrain_changed(const CellBox& cells) {
+    const Recorded call(state_->calls, Call::space_changed, cells);
     State& s = *state_;
     if (cells.empty()) return;
     const double size = double(s.settings.cell_size), reach = 1.5 * size;
@@ -539,6 +548,7 @@ void Space::terrain_changed(const CellBox& cells) {
 }
 
 Body Space::add_body(const BodyShape& shape, const BodySettings& settings) {
+    const Recorded call(state_->calls, Call::space_add_body, shape, settings);
     State& s = *state_;
     const std::int32_t i = s.bodies.add(shape, settings);
     s.broad.add(i);
@@ -547,6 +557,7 @@ Body Space::add_body(const BodyShape& shape, const BodySettings& settings) {
 }
 
 void Space::remove_body(Body body) {
+    const Recorded call(state_->calls, Call::space_remove_body, body.id());
     State& s = *state_;
     if (body.space() != this || !s.bodies.is(body.id())) return;
     const auto i = std::int32_t(body.id().index);

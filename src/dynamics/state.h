@@ -3,6 +3,7 @@
 // Layer: dynamics. Tests: tests/dynamics/space_test.cpp
 #pragma once
 
+#include "base/call_log.h"
 #include "dynamics/body_store.h"
 #include "dynamics/broad_phase.h"
 #include "dynamics/narrow_phase.h"
@@ -20,6 +21,7 @@ struct Space::State {
     explicit State(const SpaceSettings& s);
 
     SpaceSettings settings;
+    CallLog* calls = nullptr;  ///< where calls from outside are written down; null: nowhere
     bool paused = false;
     std::uint16_t layers[16];  ///< bit j of word i: layers i and j collide
 

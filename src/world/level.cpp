@@ -1,6 +1,7 @@
 #include "talus/level.h"
 
 #include "base/hash.h"
+#include "world/archive.h"
 #include "world/level_state.h"
 #include "world/structure_check.h"
 
@@ -46,6 +47,7 @@ Space& Level::space() { return state_->space; }
 const Grid& Level::terrain() const { return state_->terrain(); }
 
 void Level::set_terrain_source(TerrainSource* source) {
+    const Recorded call(log_of(*state_), Call::set_terrain_source, source != nullptr);
     LevelState& level = *state_;
     level.host_terrain =
         source ? std::make_unique<RegionCache>(*source, level.table, level.settings.cell_size) : nullptr;
@@ -53,12 +55,14 @@ void Level::set_terrain_source(TerrainSource* source) {
 }
 
 void Level::terrain_changed(const CellBox& cells) {
+    const Recorded call(log_of(*state_), Call::terrain_changed, cells);
     if (!state_->host_terrain) return;
     state_->host_terrain->changed(state_->space, cells);
     reread_structures(*state_, cells);
 }
 
 BlockId Level::set_terrain(Cell cell, BlockId block) {
+    const Recorded call(log_of(*state_), Call::set_terrain, cell, block);
     const BlockId old = change_terrain(*state_, cell, block, Cause::script);
     tell_terrain_changes(*state_);
     return old;
@@ -79,11 +83,13 @@ Grid Level::import(const Grid& grid) {
 }
 
 GroupId Level::add_group(Grid grid, const GroupSettings& settings) {
+    const Recorded call(log_of(*state_), Call::add_group, grid, settings);
     const Group* group = create_group(*state_, std::move(grid), Joins(), settings);
     return group ? group->id : GroupId{};
 }
 
 void Level::remove_group(GroupId id) {
+    const Recorded call(log_of(*state_), Call::remove_group, id);
     if (Group* group = state_->find(id)) {
         state_->destroyed += group->grid.block_count();
         destroy_group(*state_, *group);
@@ -102,6 +108,7 @@ std::optional<GroupView> Level::group(GroupId id) const {
 std::vector<GroupId> Level::groups() const { return state_->ids(); }
 
 bool Level::remove_block(GroupId id, Cell cell, Cause cause) {
+    const Recorded call(log_of(*state_), Call::remove_block, id, cell, cause);
     Group* group = state_->find(id);
     if (!group || !group->grid.has(cell)) return false;
     take_block(*state_, *group, cell, cause);
@@ -109,6 +116,7 @@ bool Level::remove_block(GroupId id, Cell cell, Cause cause) {
 }
 
 bool Level::place_block(GroupId id, Cell cell, BlockId block) {
+    const Recorded call(log_of(*state_), Call::place_block, id, cell, block);
     Group* group = state_->find(id);
     if (!group || block == kAir || group->grid.has(cell)) return false;
     put_block(*state_, *group, cell, block);
@@ -123,17 +131,23 @@ float Level::wear_of(GroupId id, Cell cell) const {
 }
 
 bool Level::wear_down(GroupId id, Cell cell, float amount) {
+    const Recorded call(log_of(*state_), Call::wear_down, id, cell, amount);
     Group* group = state_->find(id);
     return group && add_wear(*state_, *group, cell, amount);
 }
 
 std::size_t Level::carve(const DBox& box) {
+    const Recorded call(log_of(*state_), Call::carve, box);
     return carve_where(*state_, box, [](DVec3) { return true; });
 }
 
-std::size_t Level::carve_sphere(DVec3 center, double radius) { return carve_capsule(center, center, radius); }
+std::size_t Level::carve_sphere(DVec3 center, double radius) {
+    const Recorded call(log_of(*state_), Call::carve_sphere, center, radius);
+    return carve_capsule(center, center, radius);
+}
 
 std::size_t Level::carve_capsule(DVec3 a, DVec3 b, double radius) {
+    const Recorded call(log_of(*state_), Call::carve_capsule, a, b, radius);
     const DVec3 r{radius, radius, radius};
     const DVec3 axis = b - a;
     const double square = dot(axis, axis);
@@ -144,13 +158,18 @@ std::size_t Level::carve_capsule(DVec3 a, DVec3 b, double radius) {
     });
 }
 
-std::size_t Level::blast(DVec3 center, float power) { return explode(*state_, center, power); }
+std::size_t Level::blast(DVec3 center, float power) {
+    const Recorded call(log_of(*state_), Call::blast, center, power);
+    return explode(*state_, center, power);
+}
 
 void Level::check_structure_soon(GroupId id) {
+    const Recorded call(log_of(*state_), Call::check_group_soon, id);
     if (Group* group = state_->find(id)) group->check_wanted = true;
 }
 
 void Level::set_structure_mode(GroupId id, std::optional<StructureMode> mode) {
+    const Recorded call(log_of(*state_), Call::set_group_mode, id, mode);
     if (Group* group = state_->find(id)) group->mode = mode;
 }
 

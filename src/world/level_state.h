@@ -5,6 +5,7 @@
 // on.
 #pragma once
 
+#include "base/call_log.h"
 #include "terrain/region_cache.h"
 #include "world/group.h"
 
@@ -26,6 +27,7 @@ struct Level::State {
     ~State();
 
     LevelSettings settings;
+    CallLog* calls = nullptr;  ///< where calls from outside are written down; null: nowhere
     BlockTable table;
     Grid own_terrain;
     std::unique_ptr<RegionCache> host_terrain;  ///< null: the terrain is own_terrain
@@ -62,6 +64,9 @@ struct Level::State {
 };
 
 using LevelState = Level::State;
+
+/// For the hook at the beginning of each public call that changes the level (base/call_log.h).
+inline CallLog* log_of(LevelState& level) { return level.calls; }
 
 // --- groups.cpp: making, changing and taking away groups
 Group* create_group(LevelState& level, Grid grid, Joins joins, const GroupSettings& settings);

@@ -3,6 +3,7 @@
 // A structure keeps a copy of its blocks. Only those with something to do are looked at in a tick, and a
 // change of the terrain finds its structure by the brick: thousands of structures cost nothing while nothing
 // happens.
+#include "world/archive.h"
 #include "world/level_state.h"
 #include "world/structure_check.h"
 
@@ -329,16 +330,21 @@ void tick_structures(LevelState& level) {
 }
 
 StructureId Level::mark_structure(const CellBox& box, std::optional<StructureMode> mode) {
+    const Recorded call(log_of(*state_), Call::mark_box, box, mode);
     return make_structure(*state_, terrain_cells(*state_, box), mode);
 }
 StructureId Level::mark_structure(std::span<const Cell> cells, std::optional<StructureMode> mode) {
+    const Recorded call(log_of(*state_), Call::mark_cells, cells, mode);
     return make_structure(*state_, cells, mode);
 }
 StructureId Level::mark_connected(Cell block, const CellBox& within, std::size_t max_blocks,
                                   std::optional<StructureMode> mode) {
+    const Recorded call(log_of(*state_), Call::mark_connected, block, within, std::uint64_t(max_blocks),
+                        mode);
     return make_structure(*state_, connected_terrain(*state_, block, within, max_blocks), mode);
 }
 std::size_t Level::add_to_structure(StructureId id, const CellBox& box) {
+    const Recorded call(log_of(*state_), Call::add_to_structure, id, box);
     Structure* structure = state_->find(id);
     if (!structure) return 0;
     const std::size_t added = extend_structure(*state_, *structure, terrain_cells(*state_, box));
@@ -346,6 +352,7 @@ std::size_t Level::add_to_structure(StructureId id, const CellBox& box) {
     return added;
 }
 void Level::unmark_structure(StructureId id) {
+    const Recorded call(log_of(*state_), Call::unmark_structure, id);
     if (Structure* structure = state_->find(id)) drop_structure(*state_, *structure);
 }
 std::optional<StructureView> Level::structure(StructureId id) const {
@@ -364,9 +371,11 @@ std::vector<StructureId> Level::structures() const {
     return out;
 }
 void Level::check_structure_soon(StructureId id) {
+    const Recorded call(log_of(*state_), Call::check_structure_soon, id);
     if (Structure* structure = state_->find(id)) want_check(*state_, *structure);
 }
 void Level::set_structure_mode(StructureId id, std::optional<StructureMode> mode) {
+    const Recorded call(log_of(*state_), Call::set_structure_mode, id, mode);
     if (Structure* structure = state_->find(id)) structure->mode = mode;
 }
 float Level::wear_of(Cell cell) const {
@@ -376,6 +385,7 @@ float Level::wear_of(Cell cell) const {
     return it == s->wear.end() ? 0 : it->second;
 }
 bool Level::wear_down(Cell cell, float amount) {
+    const Recorded call(log_of(*state_), Call::wear_down_terrain, cell, amount);
     Structure* s = talus::structure_at(*state_, cell);
     return s && add_wear(*state_, *s, cell, amount);
 }

@@ -54,6 +54,7 @@ void tick_group(LevelState& level, Group& group) {
 
 void Level::tick() {
     LevelState& level = *state_;
+    const Recorded call(log_of(level), Call::tick);
     ProfileSink* profile = level.settings.profile;
     level.tick++;
     {

@@ -3,6 +3,7 @@
 // Layer: io/store. Format: docs/formats/save.md. Tests: tests/store/
 #pragma once
 
+#include "grid/archive.h"
 #include "io/store/database.h"
 #include "talus/store.h"
 #include "world/level_state.h"
@@ -59,25 +60,6 @@ void each_counter(State& s, F&& f) {
     f("tick", s.tick, 0, 0);
     f("destroyed", s.destroyed, 0, 0);
     f("fallen_out", s.fallen_out, 0, 0);
-}
-
-template <class Material, class F>
-void each_property(Material& m, F&& f) {
-    f("material", m.name, 0, 0);
-    f("density", m.density, 0, 1e9);
-    f("hardness", m.hardness, -kAny, kAny);
-    f("blast_resistance", m.blast_resistance, -kAny, kAny);
-    f("friction", m.friction, 0, 1e6);
-    f("restitution", m.restitution, 0, 1);
-    f("flammability", m.flammability, 0, kAny);
-    f("solid", m.solid, 0, 1);
-    f("soft", m.soft, 0, 1);
-    f("floats", m.floats, 0, 1);
-    f("color", m.color, 0, 4294967295.0);
-    f("stiffness", m.stiffness, 0, kAny);
-    f("tension", m.tension, 0, kAny);
-    f("compression", m.compression, 0, kAny);
-    f("cohesion", m.cohesion, 0, kAny);
 }
 
 template <class Record, class F>
@@ -180,11 +162,5 @@ constexpr std::size_t item_bytes(ChunkKind kind) {
 /// Bricks of a group are within this, of terrain within that, on each axis: -limit .. limit - 1.
 constexpr std::int32_t kGroupBrickLimit = kMaxGroupCell / kBrickEdge;
 constexpr std::int32_t kTerrainBrickLimit = kMaxTerrainCell / kBrickEdge;
-
-constexpr std::int64_t cells_in(const CellBox& box) {
-    if (box.empty()) return 0;
-    return (std::int64_t(box.max.x) - box.min.x + 1) * (std::int64_t(box.max.y) - box.min.y + 1) *
-           (std::int64_t(box.max.z) - box.min.z + 1);
-}
 
 }  // namespace talus::store

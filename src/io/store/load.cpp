@@ -129,7 +129,7 @@ Failure read_blocks(Database& db, BlockTable& table) {
         TakeColumn{rows}("name", type.name, 0, 0);
         each_property(type.material, TakeColumn{rows});
         const Bytes bytes = rows.take_bytes("boxes");
-        if (bytes.size() % kBoxBytes != 0 || bytes.size() > kMaxShapeBoxes * kBoxBytes)
+        if (bytes.size() % kBoxBytes != 0 || bytes.size() > kMaxTypeBoxes * kBoxBytes)
             rows.fail(ErrorCode::corrupt, "column boxes has a wrong length");
         if (!rows.ok()) break;
         ByteReader in(bytes);

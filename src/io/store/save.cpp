@@ -160,7 +160,7 @@ Failure write_blocks(Database& db, const BlockTable& table) {
             boxes.put(b.min);
             boxes.put(b.max);
         }
-        if (type.shape.boxes().size() > kMaxShapeBoxes)
+        if (type.shape.boxes().size() > kMaxTypeBoxes)
             rows.fail(ErrorCode::too_large, in_quotes(type.name) + " has a shape of too many boxes");
         rows.put(std::int64_t(id));
         PutColumn{rows}("name", type.name, 0, 0);
