@@ -68,24 +68,14 @@ int run_town(const TownOptions& options) {
     settings.jobs = &jobs;
     if (options.profile) settings.profile = &zones;
     Level level(settings);
-    std::size_t blocks = 0;
-    BigTown town = make_big_town(level.table(), options.rows);
-    blocks = town.blocks;
-    for (BigTown::Building& building : town.buildings) {
-        GroupSettings group;
-        group.pose.position = {double(building.at.x), double(building.at.y), double(building.at.z)};
-        group.bears_load = true;
-        group.asleep = true;
-        // The copy stays: the blasts aim at the buildings as they were.
-        level.add_group(building.grid, group);
-    }
+    const BigTown town = build_big_town(level, options.rows);
     level.tick();
     level.clear_events();
 
     nlohmann::ordered_json j;
     j["scene"] = "town";
-    j["blocks"] = blocks;
-    j["structures"] = town.buildings.size();
+    j["blocks"] = town.blocks;
+    j["structures"] = level.stats().structures;
     j["threads"] = options.threads;
     const double memory_start = resident_mb();
     std::vector<double> ticks;

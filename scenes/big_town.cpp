@@ -110,37 +110,40 @@ Grid court(const BlockTable& table, const Palette& p, int w, int d, int storeys)
 
 }  // namespace
 
-BigTown make_big_town(BlockTable& table, int rows) {
-    const Palette palette(table);
+BigTown build_big_town(Level& level, int rows) {
+    const BlockTable& table = level.table();
+    const Palette palette(level.table());
     BigTown town;
-    town.size_x = town.size_z = rows * kLot;
     for (int z = 0; z < rows; z++)
         for (int x = 0; x < rows; x++) {
             const std::uint32_t lot = std::uint32_t(z * 1009 + x);
             const int w = pick(lot, 10, 13, 19), d = pick(lot, 11, 13, 19);
             const int kind = pick(lot, 12, 0, 9);
-            Grid grid = kind < 5   ? apartments(table, palette, lot, w, d, pick(lot, 13, 3, 7))
-                        : kind < 7 ? columns(table, palette, lot, w, d, pick(lot, 13, 4, 8))
-                        : kind < 8
-                            ? town_tower(table, palette, lot, pick(lot, 14, 9, 13), pick(lot, 13, 24, 46))
-                            : court(table, palette, w + 3, d + 3, pick(lot, 13, 2, 5));
+            const Grid grid =
+                kind < 5   ? apartments(table, palette, lot, w, d, pick(lot, 13, 3, 7))
+                : kind < 7 ? columns(table, palette, lot, w, d, pick(lot, 13, 4, 8))
+                : kind < 8 ? town_tower(table, palette, lot, pick(lot, 14, 9, 13), pick(lot, 13, 24, 46))
+                           : court(table, palette, w + 3, d + 3, pick(lot, 13, 2, 5));
+            const Cell at{x * kLot + 4, 0, z * kLot + 4};
+            grid.for_each([&](Cell c, BlockId id) { level.set_terrain(c + at, id); });
+            const CellBox box{grid.bounds().min + at, grid.bounds().max + at};
+            level.mark_structure(box);
+            level.clear_events();
             town.blocks += grid.block_count();
-            town.buildings.push_back({std::move(grid), {x * kLot + 4, 0, z * kLot + 4}});
+            town.buildings.push_back(box);
         }
     return town;
 }
 
 TownBlast town_blast(const BigTown& town, int number) {
     const std::uint32_t n = std::uint32_t(number);
-    const std::size_t index = lot_hash(n, 20) % town.buildings.size();
-    const BigTown::Building& building = town.buildings[index];
-    // Before the middle of a facade or inside, a few metres up.
-    const CellBox box = building.grid.bounds();
+    const CellBox& box = town.buildings[lot_hash(n, 20) % town.buildings.size()];
+    // Before a facade or inside, a few metres up.
     const double along = double(lot_hash(n, 21) % 1000) / 1000, up = double(lot_hash(n, 22) % 1000) / 1000;
     const double width = box.max.x - box.min.x + 1, depth = box.max.z - box.min.z + 1;
     const double inside = lot_hash(n, 23) % 3 ? -0.5 : depth * 0.3;
     TownBlast blast;
-    blast.center = {building.at.x + width * (0.2 + 0.6 * along), 0.5 + 6 * up, building.at.z + inside};
+    blast.center = {box.min.x + width * (0.2 + 0.6 * along), 0.5 + 6 * up, box.min.z + inside};
     blast.power = 4 + 4 * float(lot_hash(n, 24) % 1000) / 999;
     return blast;
 }

@@ -14,18 +14,13 @@
 namespace talus {
 
 struct BigTown {
-    struct Building {
-        Grid grid;
-        Cell at;  ///< of its cell (0,0,0) in the world
-    };
-    std::vector<Building> buildings;
+    std::vector<CellBox> buildings;  ///< in the terrain's cells
     std::size_t blocks = 0;
-    int size_x = 0, size_z = 0;  ///< cells of ground that the lots cover, from (0,0)
 };
 
-/// @param table   holds the town's blocks from then on, and must outlive the grids
-/// @param rows    lots in each direction: rows * rows buildings, about 2,500 blocks each
-BigTown make_big_town(BlockTable& table, int rows);
+/// Puts rows * rows buildings of about 2,700 blocks each into the terrain of an empty level with ground at 0,
+/// each marked as a structure.
+BigTown build_big_town(Level& level, int rows);
 
 /// One of the explosions that go through the town: the same for the same town and number.
 struct TownBlast {
