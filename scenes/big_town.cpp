@@ -1,5 +1,7 @@
 #include "scenes/big_town.h"
 
+#include "scenes/cells.h"
+
 #include <utility>
 
 namespace talus {
@@ -19,18 +21,6 @@ int pick(std::uint32_t lot, std::uint32_t what, int low, int high) {
     return low + int(lot_hash(lot, what) % std::uint32_t(high - low + 1));
 }
 
-void fill_cells(Grid& g, Cell lo, Cell hi, BlockId id) {
-    for (int y = lo.y; y <= hi.y; y++)
-        for (int z = lo.z; z <= hi.z; z++)
-            for (int x = lo.x; x <= hi.x; x++) g.set({x, y, z}, id);
-}
-void ring(Grid& g, Cell lo, Cell hi, BlockId id) {
-    fill_cells(g, lo, {hi.x, hi.y, lo.z}, id);
-    fill_cells(g, {lo.x, lo.y, hi.z}, hi, id);
-    fill_cells(g, lo, {lo.x, hi.y, hi.z}, id);
-    fill_cells(g, {hi.x, lo.y, lo.z}, hi, id);
-}
-
 struct Palette {
     BlockId stone, bricks, concrete, planks, wood, glass;
     explicit Palette(BlockTable& table) {
@@ -47,20 +37,20 @@ Grid apartments(const BlockTable& table, const Palette& p, std::uint32_t lot, in
     const BlockId wall = walls[lot_hash(lot, 1) % 3];
     const BlockId slab = lot_hash(lot, 2) % 3 ? p.concrete : p.planks;
     const int top = storeys * 4;
-    ring(g, {0, 0, 0}, {w - 1, top, d - 1}, wall);
-    for (int x = 6; x < w - 4; x += 6) fill_cells(g, {x, 0, 1}, {x, top, d - 2}, wall);
-    for (int z = 6; z < d - 4; z += 6) fill_cells(g, {1, 0, z}, {w - 2, top, z}, wall);
-    for (int s = 1; s <= storeys; s++) fill_cells(g, {1, s * 4, 1}, {w - 2, s * 4, d - 2}, slab);
+    fill_walls(g, {{0, 0, 0}, {w - 1, top, d - 1}}, wall);
+    for (int x = 6; x < w - 4; x += 6) fill(g, {{x, 0, 1}, {x, top, d - 2}}, wall);
+    for (int z = 6; z < d - 4; z += 6) fill(g, {{1, 0, z}, {w - 2, top, z}}, wall);
+    for (int s = 1; s <= storeys; s++) fill(g, {{1, s * 4, 1}, {w - 2, s * 4, d - 2}}, slab);
     for (int s = 0; s < storeys; s++) {
         const int y = s * 4 + 1;
         for (int x = 2; x < w - 2; x += 3)
-            for (const int z : {0, d - 1}) fill_cells(g, {x, y + 1, z}, {x, y + 1, z}, p.glass);
+            for (const int z : {0, d - 1}) fill(g, {{x, y + 1, z}, {x, y + 1, z}}, p.glass);
         for (int z = 2; z < d - 2; z += 3)
-            for (const int x : {0, w - 1}) fill_cells(g, {x, y + 1, z}, {x, y + 1, z}, p.glass);
-        for (int x = 6; x < w - 4; x += 6) fill_cells(g, {x, y, 3}, {x, y + 1, 3}, kAir);  // doors inside
-        for (int z = 6; z < d - 4; z += 6) fill_cells(g, {3, y, z}, {3, y + 1, z}, kAir);
+            for (const int x : {0, w - 1}) fill(g, {{x, y + 1, z}, {x, y + 1, z}}, p.glass);
+        for (int x = 6; x < w - 4; x += 6) fill(g, {{x, y, 3}, {x, y + 1, 3}}, kAir);  // doors inside
+        for (int z = 6; z < d - 4; z += 6) fill(g, {{3, y, z}, {3, y + 1, z}}, kAir);
     }
-    fill_cells(g, {w / 2, 1, 0}, {w / 2, 2, 0}, kAir);
+    fill(g, {{w / 2, 1, 0}, {w / 2, 2, 0}}, kAir);
     return g;
 }
 
@@ -69,12 +59,12 @@ Grid columns(const BlockTable& table, const Palette& p, std::uint32_t lot, int w
     Grid g(table);
     const BlockId column = lot_hash(lot, 1) % 2 ? p.concrete : p.stone;
     for (int s = 1; s <= storeys; s++) {
-        fill_cells(g, {0, s * 5, 0}, {w - 1, s * 5, d - 1}, p.concrete);
-        ring(g, {0, s * 5 + 1, 0}, {w - 1, s * 5 + 1, d - 1}, p.bricks);
+        fill(g, {{0, s * 5, 0}, {w - 1, s * 5, d - 1}}, p.concrete);
+        fill_walls(g, {{0, s * 5 + 1, 0}, {w - 1, s * 5 + 1, d - 1}}, p.bricks);
     }
     for (int z = 0; z < d; z += 5)
-        for (int x = 0; x < w; x += 5) fill_cells(g, {x, 0, z}, {x, storeys * 5, z}, column);
-    ring(g, {0, 0, 0}, {w - 1, storeys * 5, 0}, column);
+        for (int x = 0; x < w; x += 5) fill(g, {{x, 0, z}, {x, storeys * 5, z}}, column);
+    fill_walls(g, {{0, 0, 0}, {w - 1, storeys * 5, 0}}, column);
     return g;
 }
 
@@ -82,12 +72,12 @@ Grid columns(const BlockTable& table, const Palette& p, std::uint32_t lot, int w
 Grid town_tower(const BlockTable& table, const Palette& p, std::uint32_t lot, int w, int height) {
     Grid g(table);
     const BlockId wall = lot_hash(lot, 1) % 2 ? p.stone : p.bricks;
-    ring(g, {0, 0, 0}, {w - 1, height, w - 1}, wall);
-    ring(g, {1, 0, 1}, {w - 2, height, w - 2}, wall);
-    for (int y = 6; y < height; y += 6) fill_cells(g, {2, y, 2}, {w - 3, y, w - 3}, p.planks);
+    fill_walls(g, {{0, 0, 0}, {w - 1, height, w - 1}}, wall);
+    fill_walls(g, {{1, 0, 1}, {w - 2, height, w - 2}}, wall);
+    for (int y = 6; y < height; y += 6) fill(g, {{2, y, 2}, {w - 3, y, w - 3}}, p.planks);
     for (int x = 0; x < w; x += 2)
         for (const int z : {0, w - 1}) g.set({x, height + 1, z}, wall);
-    fill_cells(g, {w / 2, 1, 0}, {w / 2, 3, 1}, kAir);
+    fill(g, {{w / 2, 1, 0}, {w / 2, 3, 1}}, kAir);
     return g;
 }
 
@@ -95,16 +85,17 @@ Grid town_tower(const BlockTable& table, const Palette& p, std::uint32_t lot, in
 Grid court(const BlockTable& table, const Palette& p, int w, int d, int storeys) {
     Grid g(table);
     const int top = storeys * 4, wing = 6;
-    ring(g, {0, 0, 0}, {w - 1, top, d - 1}, p.bricks);
-    ring(g, {wing, 0, wing}, {w - 1 - wing, top, d - 1 - wing}, p.stone);
+    fill_walls(g, {{0, 0, 0}, {w - 1, top, d - 1}}, p.bricks);
+    fill_walls(g, {{wing, 0, wing}, {w - 1 - wing, top, d - 1 - wing}}, p.stone);
     for (int s = 1; s <= storeys; s++)
         for (int k = 1; k < wing; k++)
-            ring(g, {k, s * 4, k}, {w - 1 - k, s * 4, d - 1 - k}, s == storeys ? p.planks : p.concrete);
+            fill_walls(g, {{k, s * 4, k}, {w - 1 - k, s * 4, d - 1 - k}},
+                       s == storeys ? p.planks : p.concrete);
     for (const int x : {wing, w - 1 - wing}) {  // walls across the corners of the wings
-        fill_cells(g, {x, 0, 1}, {x, top, wing - 1}, p.bricks);
-        fill_cells(g, {x, 0, d - wing}, {x, top, d - 2}, p.bricks);
+        fill(g, {{x, 0, 1}, {x, top, wing - 1}}, p.bricks);
+        fill(g, {{x, 0, d - wing}, {x, top, d - 2}}, p.bricks);
     }
-    fill_cells(g, {w / 2, 1, 0}, {w / 2, 3, 0}, kAir);
+    fill(g, {{w / 2, 1, 0}, {w / 2, 3, 0}}, kAir);
     return g;
 }
 

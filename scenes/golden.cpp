@@ -1,6 +1,7 @@
 #include "scenes/golden.h"
 
 #include "base/hash.h"
+#include "scenes/cells.h"
 #include "talus/level.h"
 #include "talus/structure.h"
 
@@ -10,91 +11,28 @@ namespace talus {
 
 namespace {
 
-LevelSettings on_flat_ground(JobSystem* jobs) {
-    LevelSettings s;
-    s.ground = 0;
-    s.jobs = jobs;
-    return s;
+std::uint64_t hash_of(const Level& level) {
+    BitHash hash;
+    hash.add(level.hash());
+    hash.add(level.stats().destroyed);
+    level.terrain().for_each([&](Cell cell, BlockId id) {
+        hash.add(std::uint64_t(std::uint32_t(cell.x)) << 32 | std::uint32_t(cell.y));
+        hash.add(std::uint64_t(std::uint32_t(cell.z)) << 32 | id);
+    });
+    return hash.value();
 }
 
-void fill(Grid& grid, CellBox box, BlockId id) {
-    for (int y = box.min.y; y <= box.max.y; y++)
-        for (int z = box.min.z; z <= box.max.z; z++)
-            for (int x = box.min.x; x <= box.max.x; x++) grid.set({x, y, z}, id);
-}
-
-/// A house of walls, two floors and a roof, with a door and windows.
-Grid house(Level& level, int w, int h, int d) {
-    const BlockId wall = level.table().add(blockgame_stone());
-    const BlockId wood = level.table().add(*find_real_material("planks"));
-    Grid g(level.table());
-    fill(g, {{0, 0, 0}, {w - 1, h - 1, d - 1}}, wall);
-    for (int y = 1; y < h - 1; y++)
-        if (y % 4 != 3) fill(g, {{1, y, 1}, {w - 2, y, d - 2}}, kAir);
-    for (int y = 3; y < h - 1; y += 4) fill(g, {{1, y, 1}, {w - 2, y, d - 2}}, wood);
-    fill(g, {{w / 2, 1, 0}, {w / 2, 2, 0}}, kAir);
-    for (int y = 1; y + 2 < h; y += 4)
-        for (int x = 2; x < w - 2; x += 3) fill(g, {{x, y, d - 1}, {x, y + 1, d - 1}}, kAir);
-    return g;
-}
-
-std::uint64_t run(Level& level, int ticks) {
-    for (int i = 0; i < ticks; i++) {
+std::uint64_t run_collapse(const CollapseScene& scene, JobSystem* jobs) {
+    LevelSettings settings = collapse_scene_settings();
+    settings.jobs = jobs;
+    Level level(settings);
+    scene.build(level);
+    for (int tick = 0; tick < scene.ticks; tick++) {
+        if (tick < scene.action_ticks) scene.act(level, tick);
         level.tick();
         level.clear_events();
     }
-    return level.hash();
-}
-
-std::uint64_t tower_blasted_at_the_base(JobSystem* jobs) {
-    Level level(on_flat_ground(jobs));
-    const BlockId stone = level.table().add(blockgame_stone());
-    Grid g(level.table());
-    fill(g, {{0, 0, 0}, {4, 19, 4}}, stone);
-    fill(g, {{1, 0, 1}, {3, 19, 3}}, kAir);
-    level.add_group(std::move(g), {.bears_load = true, .asleep = true});
-    level.blast({-0.5, 1.5, 2.5}, 6);
-    return run(level, 160);
-}
-
-std::uint64_t balcony_mined_away(JobSystem* jobs) {
-    Level level(on_flat_ground(jobs));
-    const BlockId stone = level.table().add(blockgame_stone());
-    Grid g(level.table());
-    fill(g, {{0, 0, 0}, {1, 9, 5}}, stone);
-    fill(g, {{2, 8, 0}, {50, 8, 5}}, stone);
-    const GroupId id = level.add_group(std::move(g), {.bears_load = true, .asleep = true});
-    for (int z = 0; z < 5; z++) level.remove_block(id, {2, 8, z});
-    return run(level, 140);
-}
-
-std::uint64_t house_under_two_blasts(JobSystem* jobs) {
-    Level level(on_flat_ground(jobs));
-    level.add_group(house(level, 11, 12, 9), {.bears_load = true, .asleep = true});
-    run(level, 5);
-    level.blast({-0.5, 1.5, 4.5}, 5);
-    run(level, 60);
-    level.blast({5.5, 2.5, -0.5}, 5);
-    return run(level, 120);
-}
-
-std::uint64_t bridge_cut_over_a_valley(JobSystem* jobs) {
-    LevelSettings s;
-    s.jobs = jobs;
-    s.floor = -20;
-    Level level(s);
-    const BlockId stone = level.table().add(blockgame_stone());
-    for (int x = -6; x < 36; x++)
-        for (int z = -4; z < 8; z++) {
-            const int top = x < 4 || x > 25 ? 8 : 1 + (x + z) % 2;
-            for (int y = 0; y < top; y++) level.set_terrain({x, y, z}, stone);
-        }
-    Grid g(level.table());
-    fill(g, {{0, 8, 0}, {29, 8, 3}}, stone);
-    level.add_group(std::move(g), {.bears_load = true, .asleep = true});
-    run(level, 3);
-    level.carve({{14, 8, 0}, {15, 9, 4}});
-    return run(level, 160);
+    return hash_of(level);
 }
 
 std::uint64_t pieces_tumble_into_a_basin(JobSystem* jobs) {
@@ -119,7 +57,11 @@ std::uint64_t pieces_tumble_into_a_basin(JobSystem* jobs) {
         at.spin = {0.1f * float(i % 7), -0.3f, 0.2f * float(i % 4)};
         level.add_group(std::move(g), at);
     }
-    return run(level, 240);
+    for (int tick = 0; tick < 240; tick++) {
+        level.tick();
+        level.clear_events();
+    }
+    return hash_of(level);
 }
 
 std::uint64_t hash_of(const StructureSolver& solver, const StructureReport& report) {
@@ -178,18 +120,22 @@ std::uint64_t dry_arch_stands(JobSystem* jobs) {
     return hash_of(solver, report);
 }
 
-constexpr GoldenScene kScenes[] = {
-    {"tower blasted at the base", tower_blasted_at_the_base},
-    {"balcony mined away", balcony_mined_away},
-    {"house under two blasts", house_under_two_blasts},
-    {"bridge cut over a valley", bridge_cut_over_a_valley},
-    {"pieces tumble into a basin", pieces_tumble_into_a_basin},
-    {"weak building breaks by its stresses", weak_building_breaks},
-    {"arch of dry stone stands by thrust", dry_arch_stands},
-};
-
 }  // namespace
 
-std::span<const GoldenScene> golden_scenes() { return kScenes; }
+std::uint64_t GoldenScene::run(JobSystem* jobs) const {
+    return collapse ? run_collapse(*collapse, jobs) : special(jobs);
+}
+
+std::span<const GoldenScene> golden_scenes() {
+    static const std::vector<GoldenScene> scenes = [] {
+        std::vector<GoldenScene> all;
+        for (const CollapseScene& scene : collapse_scenes()) all.push_back({scene.title, &scene, nullptr});
+        all.push_back({"pieces tumble into a basin", nullptr, pieces_tumble_into_a_basin});
+        all.push_back({"weak building breaks by its stresses", nullptr, weak_building_breaks});
+        all.push_back({"arch of dry stone stands by thrust", nullptr, dry_arch_stands});
+        return all;
+    }();
+    return scenes;
+}
 
 }  // namespace talus
