@@ -202,14 +202,11 @@ void act_water_tower(Level& level, int tick) {
 
 // --- A small town under a hundred charges.
 constexpr int kTownRows = 3, kTownBlasts = 100;  // one a tick
-void build_town(Level& level) {
-    BigTown town = make_big_town(level.table(), kTownRows);
-    for (const BigTown::Building& building : town.buildings) mark(level, building.grid, building.at);
-}
+void build_town(Level& level) { build_big_town(level, kTownRows); }
 void act_town(Level& level, int tick) {
     static const std::vector<TownBlast> blasts = [] {
-        BlockTable table;
-        const BigTown town = make_big_town(table, kTownRows);
+        Level alike(collapse_scene_settings());
+        const BigTown town = build_big_town(alike, kTownRows);
         std::vector<TownBlast> all;
         for (int i = 0; i < kTownBlasts; i++) all.push_back(town_blast(town, i));
         return all;
