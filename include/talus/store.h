@@ -8,11 +8,8 @@
 // docs/formats/save.md. Only in builds with TALUS_STORE (SQLite 3, zstd). Tests: tests/store/
 #pragma once
 
-#include "talus/level.h"
-#include "talus/result.h"
+#include "talus/snapshot.h"
 
-#include <cstdint>
-#include <memory>
 #include <string>
 
 namespace talus {
@@ -30,12 +27,6 @@ struct SaveReport {
 /// Writes the level over what the file held: a save or nothing; anything else is refused.
 Result<SaveReport> save_level(const Level& level, const std::string& path);
 
-/// What a host lends the loaded level; see LevelSettings.
-struct LevelHost {
-    JobSystem* jobs = nullptr;
-    LogSink* log = nullptr;
-    ProfileSink* profile = nullptr;
-};
 /// The level has no events yet: read its groups and terrain.
 Result<std::unique_ptr<Level>> load_level(const std::string& path, const LevelHost& host = {});
 

@@ -45,8 +45,10 @@ void check_data(ByteReader& a, const BodyShape::Data& d) {
     a.check(d.groups.empty() || d.groups.size() == (d.solids.size() + BoxGroup::kSize - 1) / BoxGroup::kSize,
             "a shape's box groups are not as many as its boxes");
     a.check(d.odd.size() == d.odd_cell.size(), "a shape's odd boxes are not as many as their cells");
-    a.check(c.cell_size > 0 && c.inverse_cell_size > 0 && d.own.mass >= 0 && d.unit.mass >= 0,
-            "a shape's numbers are not positive");
+    a.check(c.cell_size >= 1e-3f && c.cell_size <= 1e3f &&
+                std::fabs(c.cell_size * c.inverse_cell_size - 1) < 1e-3f,
+            "a cell's size is out of range");
+    a.check(d.own.mass >= 0 && d.unit.mass >= 0, "a shape weighs less than nothing");
 }
 
 }  // namespace

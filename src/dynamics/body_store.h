@@ -101,6 +101,8 @@ class BodyStore {
     void wake(std::int32_t i);
 
     std::size_t alive = 0;
+    std::vector<std::int32_t>& free_slots() { return free_; }
+    const std::vector<std::int32_t>& free_slots() const { return free_; }
 
  private:
     std::vector<std::int32_t> free_;

@@ -8,6 +8,7 @@
 // Tests: tests/dynamics/broad_phase_test.cpp
 #pragma once
 
+#include "base/archive.h"
 #include "dynamics/body_store.h"
 #include "dynamics/pairs.h"
 
@@ -33,9 +34,21 @@ class BroadPhase {
                x.lo.z <= y.hi.z && x.hi.z >= y.lo.z;
     }
 
+    /// What a snapshot keeps (snapshot.cpp); the rest lives within one step.
+    template <class A, class T>
+    static void archive(A& a, T& v) {
+        a(v.origin_, v.fat_, v.stale_, v.order_, v.many_new_, v.updates_);
+    }
+    /// After reading: refuses what update() could not work with.
+    void check(ByteReader& a, const BodyStore& bodies, const std::vector<std::int32_t>& freed);
+
  private:
     struct Fat {
         Vec3 lo, hi;
+        template <class A, class T>
+        static void archive(A& a, T& v) {
+            a(v.lo, v.hi);
+        }
     };
     void fatten(const BodyHot& body, std::size_t i, float dt);
     bool choose_origin(const BodyStore& bodies);

@@ -7,6 +7,7 @@
 // Tests: tests/dynamics/
 #pragma once
 
+#include "base/archive.h"
 #include "talus/math.h"
 
 #include <algorithm>
@@ -90,6 +91,15 @@ class PairTable {
     std::int32_t new_manifold();
     void free_manifolds(std::int32_t first);
     std::size_t count() const { return used_; }
+
+    /// All of it but the hash, which is made anew, and the lists of pairs, which begin with the bodies.
+    /// @param step_number  of the step whose contacts are still known
+    void write(ByteWriter& a, std::uint32_t step_number) const;
+    /// Pre (assert): empty. `bodies`: pairs name slots below this.
+    void read(ByteReader& a, std::int32_t bodies);
+    /// Makes prev[] from next[] by walking the list of one body. @return false when it is no list of its
+    /// pairs
+    bool link_back(std::int32_t body, std::int32_t first, std::vector<char>& seen);
 
  private:
     static std::uint64_t key(std::int32_t a, std::int32_t b) {

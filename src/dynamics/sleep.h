@@ -37,6 +37,12 @@ class Sleep {
     /// Adds bodies to wake to `wake`; puts bodies to sleep.
     void update(BodyStore& bodies, PairTable& table, const Step& step, std::vector<std::int32_t>& wake);
 
+    /// What a snapshot keeps (snapshot.cpp); the rest lives within one step.
+    template <class A, class T>
+    static void archive(A& a, T& v) {
+        a(v.steps_);
+    }
+
  private:
     void count_quiet(BodyStore& bodies, const Step& step);
     void find_wakers(BodyStore& bodies, PairTable& table, const Step& step, std::vector<std::int32_t>& wake);

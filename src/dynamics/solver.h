@@ -83,6 +83,12 @@ class ContactSolver {
     /// Impulses back into the manifolds.
     void store(PairTable& table, JobSystem* jobs);
 
+    /// What a snapshot keeps (snapshot.cpp); the rest lives within one step.
+    template <class A, class T>
+    static void archive(A& a, T& v) {
+        a(v.last_h_);
+    }
+
  private:
     struct Batches;
     void colour(PairTable& table, const std::vector<std::int32_t>& active);

@@ -54,6 +54,16 @@ CellBox region_of(const Body& body, float cell_size, float dt) {
 RegionCache::RegionCache(TerrainSource& source, const BlockTable& table, float cell_size)
     : source_(&source), grid_(table), cell_size_(cell_size) {}
 
+bool RegionCache::is_sound() const {
+    constexpr std::int32_t most = kMaxTerrainCell / kBrickEdge;
+    for (const auto& [brick, entry] : bricks_)
+        for (const std::int32_t v : {brick.x, brick.y, brick.z})
+            if (v < -most || v >= most) return false;
+    for (const Brick* brick : grid_.bricks())
+        if (!bricks_.contains(brick->coord)) return false;
+    return true;
+}
+
 CellBox RegionCache::read_brick(Cell brick, Entry& entry) {
     const CellBox cells = brick_cells(brick);
     CellBox changed;

@@ -10,6 +10,7 @@
 // tests/terrain/region_cache_test.cpp
 #pragma once
 
+#include "math/archive.h"
 #include "talus/space.h"
 #include "talus/terrain.h"
 
@@ -31,12 +32,28 @@ class RegionCache {
     void changed(Space& space, const CellBox& cells);
     std::size_t brick_count() const { return bricks_.size(); }
 
+    /// What a snapshot keeps besides the grid.
+    template <class A, class T>
+    static void archive(A& a, T& v) {
+        a(v.tick_, v.bricks_, v.poll_from_awake_, v.poll_from_asleep_);
+    }
+    /// Of a level that is being restored.
+    Grid& grid_for_restore() { return grid_; }
+    /// After reading: has every brick of the grid its entry, and are they within the limits of grid.h?
+    bool is_sound() const;
+    /// From now on asked instead of the source given before.
+    void replace_source(TerrainSource& source) { source_ = &source; }
+
  private:
     struct Entry {
         std::uint64_t last_used = 0;
         std::uint64_t next_poll = 0;
         bool awake = false;    ///< used by an awake body at last_used
         bool present = false;  ///< its cells were loaded and are in the grid
+        template <class A, class T>
+        static void archive(A& a, T& v) {
+            a(v.last_used, v.next_poll, v.awake, v.present);
+        }
     };
     /// Reads a brick from the host. @return the cells that changed, an empty box when none
     CellBox read_brick(Cell brick, Entry& entry);

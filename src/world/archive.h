@@ -23,4 +23,49 @@ void archive(A& a, T& v) {
     a(v.pose, v.velocity, v.spin, v.bears_load, v.asleep, v.structure_mode);
 }
 
+// f(name, value, lowest, highest) for each. The order is that of saves and snapshots.
+
+template <class Settings, class F>
+void each_setting(Settings& s, F&& f) {
+    constexpr double any = 3.4028234663852886e38;
+    f("cell_size", s.cell_size, 1e-3, 1e3);
+    f("gravity_x", s.gravity.x, -1e6, 1e6);
+    f("gravity_y", s.gravity.y, -1e6, 1e6);
+    f("gravity_z", s.gravity.z, -1e6, 1e6);
+    f("seed", s.seed, 0, 0);
+    f("ticks_per_second", s.ticks_per_second, 1, 10'000);
+    f("ground", s.ground, -1e9, 1e9);
+    f("floor", s.floor, -1e12, 1e12);
+    f("collapse", s.collapse, 0, 1);
+    f("structure_max_solids", s.structure_max_solids, 0, 2e9);
+    f("strength_factor", s.strength_factor, 0, any);
+    f("structure_max_tilt", s.structure_max_tilt, 0, 360);
+    f("debris_max_blocks", s.debris_max_blocks, 0, 2e9);
+    f("debris_ticks", s.debris_ticks, 0, 2e9);
+    f("impact_speed", s.impact_speed, 0, any);
+    f("structure_mode", s.structure.mode, 0, 1);
+    f("structure_up", s.structure.up, 0, 5);
+    f("hanging_capacity", s.structure.hanging_capacity, 0, any);
+    f("sideways_capacity", s.structure.sideways_capacity, 0, any);
+    f("standing_capacity", s.structure.standing_capacity, 0, any);
+    f("max_rounds", s.structure.max_rounds, 1, 2e9);
+    f("max_weighings", s.structure.max_weighings, 0, 2e9);
+    f("limit_factor", s.structure.limit_factor, 0, any);
+    f("no_tension", s.structure.no_tension, 0, 1);
+    f("tolerance", s.structure.tolerance, 0, 1);
+    f("max_iterations", s.structure.max_iterations, 0, 2e9);
+    f("max_batches", s.structure.max_batches, 0, 2e9);
+    f("max_thrusts", s.structure.max_thrusts, 0, 2e9);
+    f("max_work", s.structure.max_work, 0, any);
+}
+
+/// Of the level, besides its settings.
+template <class State, class F>
+void each_counter(State& s, F&& f) {
+    f("random", s.random.state, 0, 0);
+    f("tick", s.tick, 0, 0);
+    f("destroyed", s.destroyed, 0, 0);
+    f("fallen_out", s.fallen_out, 0, 0);
+}
+
 }  // namespace talus

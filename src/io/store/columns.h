@@ -3,9 +3,9 @@
 // Layer: io/store. Format: docs/formats/save.md. Tests: tests/store/
 #pragma once
 
-#include "grid/archive.h"
 #include "io/store/database.h"
 #include "talus/store.h"
+#include "world/archive.h"
 #include "world/level_state.h"
 
 #include <limits>
@@ -14,53 +14,7 @@
 
 namespace talus::store {
 
-constexpr double kAny = std::numeric_limits<float>::max();
-constexpr double kManyTicks = 2e9;
-constexpr double kMaxCount = 2e9;
-
-// f(name, value, lowest, highest) for each column. The order is that of the file.
-
-template <class Settings, class F>
-void each_setting(Settings& s, F&& f) {
-    f("cell_size", s.cell_size, 1e-3, 1e3);
-    f("gravity_x", s.gravity.x, -1e6, 1e6);
-    f("gravity_y", s.gravity.y, -1e6, 1e6);
-    f("gravity_z", s.gravity.z, -1e6, 1e6);
-    f("seed", s.seed, 0, 0);
-    f("ticks_per_second", s.ticks_per_second, 1, 10'000);
-    f("ground", s.ground, -1e9, 1e9);
-    f("floor", s.floor, -1e12, 1e12);
-    f("collapse", s.collapse, 0, 1);
-    f("structure_max_solids", s.structure_max_solids, 0, kMaxCount);
-    f("strength_factor", s.strength_factor, 0, kAny);
-    f("structure_max_tilt", s.structure_max_tilt, 0, 360);
-    f("debris_max_blocks", s.debris_max_blocks, 0, kMaxCount);
-    f("debris_ticks", s.debris_ticks, 0, kManyTicks);
-    f("impact_speed", s.impact_speed, 0, kAny);
-    f("structure_mode", s.structure.mode, 0, 1);
-    f("structure_up", s.structure.up, 0, 5);
-    f("hanging_capacity", s.structure.hanging_capacity, 0, kAny);
-    f("sideways_capacity", s.structure.sideways_capacity, 0, kAny);
-    f("standing_capacity", s.structure.standing_capacity, 0, kAny);
-    f("max_rounds", s.structure.max_rounds, 1, kMaxCount);
-    f("max_weighings", s.structure.max_weighings, 0, kMaxCount);
-    f("limit_factor", s.structure.limit_factor, 0, kAny);
-    f("no_tension", s.structure.no_tension, 0, 1);
-    f("tolerance", s.structure.tolerance, 0, 1);
-    f("max_iterations", s.structure.max_iterations, 0, kMaxCount);
-    f("max_batches", s.structure.max_batches, 0, kMaxCount);
-    f("max_thrusts", s.structure.max_thrusts, 0, kMaxCount);
-    f("max_work", s.structure.max_work, 0, kAny);
-}
-
-/// Of the level, besides its settings.
-template <class State, class F>
-void each_counter(State& s, F&& f) {
-    f("random", s.random.state, 0, 0);
-    f("tick", s.tick, 0, 0);
-    f("destroyed", s.destroyed, 0, 0);
-    f("fallen_out", s.fallen_out, 0, 0);
-}
+// f(name, value, lowest, highest) for each column; see also world/archive.h. The order is that of the file.
 
 template <class Record, class F>
 void each_group_column(Record& r, F&& f) {

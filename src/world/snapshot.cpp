@@ -1,0 +1,308 @@
+#include "talus/snapshot.h"
+
+#include "dynamics/snapshot.h"
+#include "dynamics/state.h"
+#include "world/archive.h"
+#include "world/level_state.h"
+#include "world/snapshot.h"
+#include "world/structure_check.h"
+
+#include <algorithm>
+
+namespace talus {
+
+namespace {
+
+constexpr std::uint64_t kMagic = 0x31504e53'534c4154ull;  // "TALSSNP1" read as a number
+constexpr std::uint32_t kVersion = 1;
+
+template <class A, class T>
+void archive_settings(A& a, T& s) {
+    each_setting(s, [&](const char* name, auto& v, double lowest, double highest) {
+        a.limited(name, v, lowest, highest);
+    });
+    a(s.structures_grow);
+}
+
+template <class A, class T>
+void archive_moments(A& a, T& m) {
+    a(m.mass);
+    for (auto& x : m.first) a(x);
+    for (auto& x : m.second) a(x);
+}
+
+/// What a group has of its own, besides its blocks and what every build has.
+template <class A, class T>
+void archive_group(A& a, T& g) {
+    archive_moments(a, g.moments);
+    a(g.peak_mass, g.bears_load, g.is_debris);
+    a(g.created_tick, g.slippery_until, g.asleep_ticks, g.creeping_ticks, g.was_asleep, g.removed_solids,
+      g.whole_look, g.shape_dirty, g.broke_off);
+}
+
+/// The answer of a check, once it is there. One that answers for blocks that are no more is only thrown away.
+void write_check(ByteWriter& a, const Build& build) {
+    a(build.check != nullptr);
+    if (!build.check) return;
+    StructureCheck& check = *build.check;
+    check.finish();
+    const bool holds = check.grid_version == build.grid.version();
+    a(check.due_tick, holds);
+    if (holds) a(check.report.verdict, check.report.parts, check.report.broken_bonds);
+}
+
+void read_check(ByteReader& a, Build& build) {
+    if (!a.get<bool>()) return;
+    build.check = std::make_unique<StructureCheck>();
+    StructureCheck& check = *build.check;
+    const bool holds = (a(check.due_tick), a.get<bool>());
+    check.grid_version = build.grid.version() + (holds ? 0 : 1);
+    if (!holds) return;
+    StructureReport& report = check.report;
+    a(report.verdict, report.parts, report.broken_bonds);
+    a.check(report.verdict <= Verdict::undecided, "there is no such verdict");
+    a.check(report.verdict == Verdict::falls || report.parts.empty(), "what stands has parts that fall");
+    // Each cell is a solid of the build, once.
+    std::vector<Cell> cells;
+    for (const auto& part : report.parts) {
+        a.check(!part.empty(), "a part is empty");
+        cells.insert(cells.end(), part.begin(), part.end());
+    }
+    std::sort(cells.begin(), cells.end());
+    for (std::size_t i = 0; i < cells.size(); i++)
+        a.check(build.grid.is_solid(cells[i]) && (i == 0 || cells[i - 1] < cells[i]),
+                "a part is not of solids");
+}
+
+void write_build(ByteWriter& a, const Build& b) {
+    write_grid(a, b.grid);
+    a(b.mode, b.wear, b.breaking, b.check_wanted);
+    write_check(a, b);
+}
+
+void read_build(ByteReader& a, Build& b, std::int32_t limit) {
+    read_grid(a, b.grid, limit);
+    a(b.mode, b.wear, b.breaking, b.check_wanted);
+    a.check(!b.grid.empty(), "has no blocks");
+    a.check(!b.mode || *b.mode <= StructureMode::physical, "there is no such mode");
+    for (const auto& [cell, share] : b.wear) a.check(b.grid.has(cell), "wear of a block that is not there");
+    read_check(a, b);
+}
+
+void read_joins(ByteReader& a, Group& group) {
+    const auto cuts = a.get<std::vector<Joins::Diagonal>>();
+    for (const auto& [from, to] : cuts) {
+        const bool solid = group.grid.is_solid(from) && group.grid.is_solid(to);
+        const Cell d = solid ? to - from : Cell{};
+        const bool right = solid && from < to && d.x * d.x <= 1 && d.y * d.y <= 1 && d.z * d.z <= 1 &&
+                           d.x * d.x + d.y * d.y + d.z * d.z == 2;
+        a.check(right, "a cut is no diagonal between solids");
+        if (!right) return;
+        group.joins.add_cut({from, to});
+    }
+}
+
+/// Slots of groups or structures: generations, which are free, and in what order they will be used.
+template <class Slots>
+void write_slots(ByteWriter& a, const Slots& slots, const std::vector<std::uint32_t>& generations,
+                 const std::vector<std::uint32_t>& free) {
+    a(generations, free);
+    std::uint32_t n = 0;
+    for (const auto& slot : slots) n += slot != nullptr;
+    a(n);
+}
+
+/// @return which slots hold something
+std::vector<std::uint32_t> read_slots(ByteReader& a, std::vector<std::uint32_t>& generations,
+                                      std::vector<std::uint32_t>& free) {
+    a(generations, free);
+    std::vector<char> is_free(generations.size(), 0);
+    for (const std::uint32_t slot : free) {
+        const bool right = slot < is_free.size() && !is_free[slot];
+        a.check(right, "a free slot is none");
+        if (!right) return {};
+        is_free[slot] = 1;
+    }
+    std::vector<std::uint32_t> taken;
+    for (std::uint32_t i = 0; i < is_free.size(); i++)
+        if (!is_free[i]) taken.push_back(i);
+    a.check(a.get<std::uint32_t>() == taken.size(), "slots are lost");
+    return taken;
+}
+
+void write_terrain(ByteWriter& a, const LevelState& level) {
+    write_grid(a, level.own_terrain);
+    a(level.host_terrain != nullptr);
+    if (!level.host_terrain) return;
+    write_grid(a, level.host_terrain->grid());
+    a(*level.host_terrain);
+}
+
+void read_terrain(ByteReader& a, LevelState& level, TerrainSource* source) {
+    a.part("terrain");
+    read_grid(a, level.own_terrain, kMaxTerrainCell);
+    if (!a.get<bool>() || !a.ok()) return;
+    if (!source) return a.fail(ErrorCode::bad_value, "was taken with a host's terrain, and none is given");
+    level.host_terrain = std::make_unique<RegionCache>(*source, level.table, level.settings.cell_size);
+    read_grid(a, level.host_terrain->grid_for_restore(), kMaxTerrainCell);
+    a(*level.host_terrain);
+    a.check(level.host_terrain->is_sound(), "the cache of the host's terrain is not whole");
+    level.space.set_terrain(&level.terrain());
+}
+
+void write_content(ByteWriter& a, const LevelState& level) {
+    archive_settings(a, level.settings);
+    write_types(a, level.table, 1);
+    write_terrain(a, level);
+    each_counter(level, [&](const char*, const auto& v, double, double) { a(v); });
+
+    write_slots(a, level.slots, level.generations, level.free_slots);
+    for (const auto& slot : level.slots) {
+        if (!slot) continue;
+        write_build(a, *slot);
+        a(slot->joins.cuts());
+        archive_group(a, *slot);
+        const BodyId body = slot->body.id();
+        a(body.index, body.generation);
+    }
+
+    write_slots(a, level.structure_slots, level.structure_generations, level.free_structures);
+    for (const auto& slot : level.structure_slots)
+        if (slot) write_build(a, *slot);
+    a(level.structures_at_work, level.structure_poll, level.terrain_touched);
+
+    // A body whose group did not change since has the shape of the group's blocks.
+    write_space(a, level.space,
+                {[](const void* raw, BodyId id) -> std::uint32_t {
+                     auto& state = *static_cast<const LevelState*>(raw);
+                     if (id.index >= state.slot_of_body.size()) return ShapeNames::kUnknown;
+                     const std::uint32_t slot = state.slot_of_body[id.index];
+                     if (slot >= state.slots.size() || !state.slots[slot]) return ShapeNames::kUnknown;
+                     const Group& group = *state.slots[slot];
+                     return group.body.id() == id && !group.shape_dirty ? slot + 1 : ShapeNames::kUnknown;
+                 },
+                 nullptr, &level});
+}
+
+void read_groups(ByteReader& a, LevelState& level) {
+    a.part("groups");
+    const auto taken = read_slots(a, level.generations, level.free_slots);
+    if (a.ok()) level.slots.resize(level.generations.size());
+    std::int64_t all = 0;
+    for (const std::uint32_t slot : taken) {
+        a.part("group", slot + 1);
+        level.slots[slot] = std::make_unique<Group>(Grid(level.table));
+        Group& group = *level.slots[slot];
+        group.id = {slot + 1, level.generations[slot]};
+        read_build(a, group, kMaxGroupCell);
+        if (!a.ok()) return;
+        const std::int64_t cells = cells_in(group.grid.bounds());
+        all += cells;
+        if (cells > kMaxGroupBounds || all > kMaxAllBounds)
+            a.fail(ErrorCode::too_large, "its bounds are too large");
+        read_joins(a, group);
+        archive_group(a, group);
+        for (const Cell c : group.removed_solids)
+            for (const int v : {c.x, c.y, c.z})
+                a.check(v >= -kMaxGroupCell && v < kMaxGroupCell, "a cell is out of range");
+        BodyId body;
+        a(body.index, body.generation);
+        if (body.index != 0) group.body = Body(&level.space, body);
+        if (!a.ok()) return;
+    }
+}
+
+void read_structures(ByteReader& a, LevelState& level) {
+    a.part("structures");
+    const auto taken = read_slots(a, level.structure_generations, level.free_structures);
+    if (a.ok()) level.structure_slots.resize(level.structure_generations.size());
+    for (const std::uint32_t slot : taken) {
+        a.part("structure", slot + 1);
+        level.structure_slots[slot] = std::make_unique<Structure>(Grid(level.table));
+        Structure& structure = *level.structure_slots[slot];
+        structure.id = {slot + 1, level.structure_generations[slot]};
+        read_build(a, structure, kMaxTerrainCell);
+        if (!a.ok()) return;
+        for (const Brick* brick : structure.grid.bricks())
+            level.structure_bricks[brick->coord].push_back(slot);  // slots come in order
+    }
+    a.part("structures");
+    a(level.structures_at_work, level.structure_poll, level.terrain_touched);
+    for (const std::uint32_t slot : level.structures_at_work)
+        a.check(slot < level.structure_slots.size(), "a structure at work is none");
+    for (const Cell c : {level.terrain_touched.min, level.terrain_touched.max})
+        for (const int v : {c.x, c.y, c.z})
+            a.check(v >= -kMaxTerrainCell && v <= kMaxTerrainCell, "a cell is out of range");
+}
+
+Result<std::unique_ptr<Level>> read_content(ByteReader& a, const LevelHost& host) {
+    a.part("settings");
+    LevelSettings settings;
+    archive_settings(a, settings);
+    if (!a.ok()) return a.error();
+    settings.jobs = host.jobs;
+    settings.log = host.log;
+    settings.profile = host.profile;
+    auto made = std::make_unique<Level>(settings);
+    LevelState& level = made->state();
+    a.part("block types");
+    read_types(a, level.table);
+    if (a.ok()) read_terrain(a, level, host.terrain);
+    a.part("counters");
+    if (a.ok())
+        each_counter(level, [&](const char* name, auto& v, double, double) { a.limited(name, v, 0, 0); });
+    a.check(level.tick < std::uint64_t(1) << 62, "the tick is out of range");
+    if (a.ok()) read_groups(a, level);
+    if (a.ok()) read_structures(a, level);
+    if (a.ok())
+        read_space(a, level.space,
+                   {nullptr,
+                    [](const void* raw, std::uint32_t name) {
+                        auto& state = *static_cast<const LevelState*>(raw);
+                        if (name > state.slots.size() || !state.slots[name - 1]) return BodyShape();
+                        return BodyShape::from_grid(state.slots[name - 1]->grid, state.settings.cell_size);
+                    },
+                    &level});
+    a.part("end");
+    a.check(a.left() == 0, "there is more than a snapshot has");
+    if (!a.ok()) return a.error();
+    for (const auto& slot : level.slots)
+        if (slot && slot->body.exists()) level.know_body(*slot);
+    return made;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> take_snapshot(const Level& level) {
+    ByteWriter content;
+    write_content(content, level.state());
+    ByteWriter out;
+    out(kMagic, kVersion, std::uint64_t(content.bytes.size()), checksum(content.bytes));
+    out.raw(content.bytes);
+    return std::move(out.bytes);
+}
+
+Result<std::unique_ptr<Level>> restore_snapshot_content(ByteSpan content, const LevelHost& host) {
+    ByteReader reader(content);
+    return read_content(reader, host);
+}
+
+Result<std::unique_ptr<Level>> restore_snapshot(ByteSpan bytes, const LevelHost& host) {
+    ByteReader head(bytes);
+    if (head.get<std::uint64_t>() != kMagic) return Error{ErrorCode::bad_format, "this is no snapshot"};
+    const auto version = head.get<std::uint32_t>();
+    if (head.ok() && version > kVersion)
+        return Error{ErrorCode::unsupported, "a snapshot of version " + std::to_string(version) +
+                                                 ", newer than " + std::to_string(kVersion)};
+    const auto size = head.get<std::uint64_t>(), sum = head.get<std::uint64_t>();
+    head.check(version >= 1, "no version");
+    if (size != head.left() && head.ok())
+        return Error{ErrorCode::truncated,
+                     "the snapshot has " + std::to_string(head.left()) + " bytes of " + std::to_string(size)};
+    const ByteSpan content = head.raw(head.left());
+    head.check(checksum(content) == sum, "the sum of the bytes is not what it says: they were damaged");
+    if (!head.ok()) return head.error();
+    return restore_snapshot_content(content, host);
+}
+
+}  // namespace talus

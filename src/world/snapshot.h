@@ -1,0 +1,15 @@
+// snapshot.h - the inside of a snapshot. Internal.
+//
+// Layer: world.
+#pragma once
+
+#include "base/archive.h"
+#include "talus/snapshot.h"
+
+namespace talus {
+
+/// Without the head, whose sum would keep a fuzzer out.
+Result<std::unique_ptr<Level>> restore_snapshot_content(ByteSpan content, const LevelHost& host);
+constexpr std::size_t kSnapshotHead = 28;  ///< bytes
+
+}  // namespace talus
