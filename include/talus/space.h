@@ -1,4 +1,4 @@
-// space.h - rigid bodies made of boxes and blocks: the physics world.
+// space.h - rigid bodies made of boxes, blocks, balls and capsules: the physics world.
 //
 // Layer: dynamics. SI units, right-handed, +Y up. World positions are double, all else float.
 // A Space is used from one thread; with a JobSystem it spreads a step over several, same bits.
@@ -27,7 +27,8 @@ struct ShapeBox {
     float friction = -1;   ///< negative: the body's (boxes from_grid: always the body's)
 };
 
-/// What a body is made of: axis-aligned boxes in its frame, given one by one or taken from a grid of blocks.
+/// What a body is made of: axis-aligned boxes in its frame, given one by one or taken from a grid of blocks;
+/// or one ball or capsule.
 /// Boxes thinner than 0.06 m on an axis are padded to that, about their middle. Boxes that share a whole
 /// face (and density, friction) merge, so that nothing catches on inner seams. Immutable and cheap to copy.
 class BodyShape {
@@ -36,14 +37,21 @@ class BodyShape {
     explicit BodyShape(std::span<const ShapeBox> boxes);
     static BodyShape unit_cube();  ///< [-0.5, 0.5]^3
     static BodyShape box(Vec3 half_extents);
+    /// A ball about the frame's origin. Empty unless the radius is above 0 and finite, likewise a capsule.
+    static BodyShape sphere(float radius);
+    /// The ball swept along y from -half_length to half_length: a player, a log. Its height is
+    /// 2 (half_length + radius).
+    static BodyShape capsule(float radius, float half_length);
     /// The solids of a grid; frame = the grid's, so cell (0,0,0) is [0, cell_size]^3. Mass comes from every
     /// block.
     static BodyShape from_grid(const Grid& grid, float cell_size);
 
     bool is_empty() const;
-    std::size_t box_count() const;
+    std::size_t box_count() const;  ///< 0 for a ball or capsule
     std::span<const ShapeBox> boxes() const;
-    double volume() const;  ///< of all boxes, m^3
+    float radius() const;       ///< of a ball or capsule; else 0
+    float half_length() const;  ///< of a capsule's straight part; else 0
+    double volume() const;      ///< of all boxes, ballast too, m^3
     double mass(float default_density) const;
     /// Of the solid blocks of from_grid, by volume: what a body made of them should have. `otherwise` when
     /// there are none.
@@ -70,6 +78,7 @@ struct BodySettings {
     float restitution = 0.15f;
     float linear_damping = 0;  ///< share of the velocity lost a second
     float angular_damping = 0;
+    float rolling_resistance = 0;  ///< share of the spin lost a second while touching
     float gravity_factor = 1;
     Layer layer = Layer::bodies;
     MotionType motion = MotionType::dynamic;
@@ -84,6 +93,7 @@ struct BodyId {
 };
 
 class Space;
+struct Overlaps;
 
 /// A handle. After the body is destroyed every call is a no-op and reads give zero or the input unchanged;
 /// a default-made handle likewise. The handle must not outlive its Space.
@@ -136,6 +146,17 @@ class Body {
     void* owner() const;
     void set_owner(void* owner);
 
+    bool continuous() const;
+    void set_continuous(bool continuous);
+    float linear_damping() const;
+    float angular_damping() const;
+    float rolling_resistance() const;
+    /// Shares lost a second; see BodySettings.
+    void set_damping(float linear, float angular, float rolling_resistance = 0);
+
+    /// What it rests on, leans on or hits now (contacts nearer than 1 cm), in id order; also while asleep.
+    Overlaps touching() const;
+
     bool is_asleep() const;
     void activate();
     void sleep();
@@ -169,6 +190,24 @@ struct SpaceHit {
     float distance = 0;
 };
 
+/// What a shape meets.
+struct Overlaps {
+    std::vector<Body> bodies;  ///< in id order
+    bool terrain = false;      ///< blocks, ground or smooth ground
+};
+
+/// May veto pairs of bodies: derive from it, give it to Space::set_contact_filter.
+/// Asked once for a pair when its bodies first come near each other (their bounds, fattened by the motion
+/// ahead, overlap), in a fixed order, on the thread that steps, before contacts are found. The answer holds
+/// until they part, and is asked again after set_layer, set_motion or Space::ask_again of either. Layers are
+/// looked at first; terrain is not asked about. Must not change the space, and must depend on nothing but
+/// what is the same in every run.
+class ContactFilter {
+ public:
+    virtual ~ContactFilter() = default;
+    virtual bool may_touch(Body a, Body b) = 0;
+};
+
 struct SpaceSettings {
     Vec3 gravity{0, -9.81f, 0};
     float cell_size = 1;  ///< of the terrain, metres
@@ -192,6 +231,12 @@ class Space {
     /// All layers but fixed against fixed collide, and falling_through_soft passes soft_terrain, unless set
     /// here.
     void set_layers_collide(Layer a, Layer b, bool collide);
+
+    /// null: none. Must outlive the space or be taken away. Every pair is asked anew.
+    void set_contact_filter(ContactFilter* filter);
+    /// Answers about this body may have changed: its pairs are asked anew in the next step; wakes it and what
+    /// touches it.
+    void ask_again(Body body);
 
     /// Terrain blocks, read in place; null = none. The grid must outlive the space or be taken away first.
     void set_terrain(const Grid* grid);
@@ -219,6 +264,13 @@ class Space {
 
     std::optional<SpaceHit> cast_ray(DVec3 origin, Vec3 direction, float max_distance,
                                      BodyId ignore = {}) const;
+    /// A ball moved along a direction until it first touches something; distance 0 where it does at once. The
+    /// point is where they touch.
+    std::optional<SpaceHit> cast_sphere(DVec3 origin, float radius, Vec3 direction, float max_distance,
+                                        BodyId ignore = {}) const;
+    /// What a ball or a box (pose of its middle) overlaps: the shapes themselves, not their bounds.
+    Overlaps overlap_sphere(DVec3 center, float radius) const;
+    Overlaps overlap_box(const Pose& pose, Vec3 half_extents) const;
     /// Bodies whose bounds overlap the box, in id order.
     std::vector<Body> bodies_in(const DBox& box) const;
 

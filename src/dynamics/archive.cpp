@@ -28,8 +28,8 @@ namespace {
 
 template <class A, class T>
 void archive_data(A& a, T& d) {
-    a(d.boxes, d.solids, d.groups, d.reference, d.lo, d.hi, d.thickness, d.volume, d.mean_friction, d.own,
-      d.unit, d.has_cells, d.cells, d.odd, d.odd_cell);
+    a(d.boxes, d.solids, d.groups, d.reference, d.lo, d.hi, d.thickness, d.round_radius, d.round_half,
+      d.volume, d.mean_friction, d.own, d.unit, d.has_cells, d.cells, d.odd, d.odd_cell);
 }
 
 /// What the code that uses a shape takes for granted.
@@ -44,6 +44,8 @@ void check_data(ByteReader& a, const BodyShape::Data& d) {
     a.check(c.words.size() == (bits + 63) / 64, "a shape's cells are not as many as its size");
     a.check(d.groups.empty() || d.groups.size() == (d.solids.size() + BoxGroup::kSize - 1) / BoxGroup::kSize,
             "a shape's box groups are not as many as its boxes");
+    a.check(d.round_radius >= 0 && d.round_half >= 0 && (!d.is_round() || d.only_box()),
+            "a round shape has other than one box around it");
     a.check(d.odd.size() == d.odd_cell.size(), "a shape's odd boxes are not as many as their cells");
     a.check(c.cell_size >= 1e-3f && c.cell_size <= 1e3f &&
                 std::fabs(c.cell_size * c.inverse_cell_size - 1) < 1e-3f,

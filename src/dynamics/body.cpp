@@ -207,9 +207,7 @@ void Body::set_layer(Layer layer) {
     b.state->wake(b.index);
     b.state->wake_neighbours(b.index);
     b.hot->layer = std::uint8_t(layer);
-    b.state->drop_pairs(b.index);
-    if (b.hot->dynamic) b.state->add_world_pair(b.index);
-    b.state->broad.touch(b.index);
+    b.state->make_pairs_anew(b.index);
 }
 MotionType Body::motion() const {
     const Access b = access_body(*this);
@@ -226,9 +224,7 @@ void Body::set_motion(MotionType motion) {
     if (motion == MotionType::fixed) b.hot->velocity = b.hot->spin = {};
     b.state->bodies.refresh_mass(b.index);
     b.state->bodies.set_frame_pose(b.index, pose);
-    b.state->drop_pairs(b.index);
-    if (b.hot->dynamic) b.state->add_world_pair(b.index);
-    b.state->broad.touch(b.index);
+    b.state->make_pairs_anew(b.index);
 }
 void* Body::owner() const {
     const Access b = access_body(*this);
@@ -236,6 +232,33 @@ void* Body::owner() const {
 }
 void Body::set_owner(void* owner) {
     if (const Access b = access_body(*this)) b.cold->owner = owner;
+}
+
+bool Body::continuous() const {
+    const Access b = access_body(*this);
+    return b && b.cold->continuous;
+}
+void Body::set_continuous(bool continuous) {
+    if (const Access b = access_body(*this)) b.cold->continuous = continuous;
+}
+float Body::linear_damping() const {
+    const Access b = access_body(*this);
+    return b ? b.cold->linear_damping : 0;
+}
+float Body::angular_damping() const {
+    const Access b = access_body(*this);
+    return b ? b.cold->angular_damping : 0;
+}
+float Body::rolling_resistance() const {
+    const Access b = access_body(*this);
+    return b ? b.cold->rolling_resistance : 0;
+}
+void Body::set_damping(float linear, float angular, float rolling_resistance) {
+    const Access b = access_body(*this);
+    if (!b) return;
+    b.cold->linear_damping = linear;
+    b.cold->angular_damping = angular;
+    b.cold->rolling_resistance = rolling_resistance;
 }
 
 bool Body::is_asleep() const {
@@ -286,8 +309,7 @@ void Body::set_shape(const BodyShape& shape) {
     b.hot->velocity += cross(b.hot->spin, b.hot->rotation * shift);
     b.cold->rest_position = b.cold->sleep_position = b.hot->position;
     if (was_dynamic != b.hot->dynamic) {
-        s.drop_pairs(b.index);
-        if (b.hot->dynamic) s.add_world_pair(b.index);
+        s.make_pairs_anew(b.index);
     }
     // Anchors are counted from the centre of mass: moved along, old contacts warm start the new ones.
     s.each_pair(b.index, [&](std::int32_t, Pair& p, std::int32_t) {

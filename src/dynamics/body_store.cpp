@@ -26,6 +26,7 @@ std::int32_t BodyStore::add(const BodyShape& shape, const BodySettings& s) {
     c.restitution = s.restitution;
     c.linear_damping = s.linear_damping;
     c.angular_damping = s.angular_damping;
+    c.rolling_resistance = s.rolling_resistance;
     c.gravity_factor = s.gravity_factor;
     c.owner = s.owner;
     c.continuous = s.continuous;
@@ -63,6 +64,7 @@ void BodyStore::refresh_mass(std::int32_t i) {
     const BodyShape::Data& d = *c.shape.data();
     h.shape = &d;
     h.thickness = d.thickness;
+    h.round = d.is_round();
     MassSums sums = d.own;
     sums += d.unit.scaled(c.density);
     DVec3 center = d.reference;
@@ -99,7 +101,7 @@ void BodyStore::refresh_mass(std::int32_t i) {
         const Vec3 e{std::fabs(r.x) + b.half.x, std::fabs(r.y) + b.half.y, std::fabs(r.z) + b.half.z};
         if (dot(e, e) > radius2) radius2 = dot(e, e);
     }
-    h.radius = std::sqrt(radius2);
+    h.radius = h.round ? d.round_radius + d.round_half : std::sqrt(radius2);
 }
 
 void BodyStore::refresh_pose(std::int32_t i) {
@@ -110,6 +112,9 @@ void BodyStore::refresh_pose(std::int32_t i) {
     for (int k = 0; k < 3; k++)
         extent[k] = std::fabs(h.rotation.m[k][0]) * half.x + std::fabs(h.rotation.m[k][1]) * half.y +
                     std::fabs(h.rotation.m[k][2]) * half.z;
+    if (h.round)
+        for (int k = 0; k < 3; k++)
+            extent[k] = h.shape->round_radius + std::fabs(h.rotation.m[k][1]) * h.shape->round_half;
     h.lo = center - extent;
     h.hi = center + extent;
 }

@@ -31,6 +31,7 @@ struct alignas(64) BodyHot {
     bool dynamic = false;  ///< pushed by contacts when awake
     bool asleep = false;
     std::uint8_t layer = 0;
+    bool round = false;  ///< a ball or capsule
 };
 
 /// The rest.
@@ -48,7 +49,7 @@ struct BodyCold {
     bool isotropic = false;
     bool continuous = true;
     float density = 1000, friction = 0.6f, restitution = 0.15f;
-    float linear_damping = 0, angular_damping = 0, gravity_factor = 1;
+    float linear_damping = 0, angular_damping = 0, rolling_resistance = 0, gravity_factor = 1;
     void* owner = nullptr;
     Vec3 force, torque;  ///< of this step, world axes, about the centre of mass
     bool bad = false;    ///< a state that is not finite was given: quarantined in the next step

@@ -171,7 +171,9 @@ void BroadPhase::sweep_slab(BodyStore& bodies, PairTable& table, const std::uint
                 BodyHot &ha = bodies.hot[std::size_t(a)], &hb = bodies.hot[std::size_t(b)];
                 if (!ha.dynamic && !hb.dynamic) continue;
                 if (!(layers[ha.layer] >> hb.layer & 1)) continue;
-                if (table.find(a, b) < 0) table.add(a, b, ha.first_pair, hb.first_pair);
+                if (table.find(a, b) >= 0) continue;
+                table.add(a, b, ha.first_pair, hb.first_pair);
+                new_pairs.push_back({a, b});
             }
         }
     }

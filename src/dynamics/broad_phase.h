@@ -41,6 +41,10 @@ class BroadPhase {
     }
     /// After reading: refuses what update() could not work with.
     void check(ByteReader& a, const BodyStore& bodies, const std::vector<std::int32_t>& freed);
+    struct NewPair {
+        std::int32_t a, b;
+    };
+    std::vector<NewPair> new_pairs;  ///< made since it was last cleared, in order
 
  private:
     struct Fat {

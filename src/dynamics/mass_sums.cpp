@@ -31,6 +31,17 @@ MassSums sums_of_box(DVec3 lo, DVec3 hi) {
     return r;
 }
 
+MassSums sums_of_capsule(double r, double h) {
+    constexpr double kPi = 3.14159265358979323846;
+    const double cylinder = kPi * r * r * 2 * h, ball = kPi * r * r * r * (4.0 / 3);
+    MassSums s;
+    s.mass = cylinder + ball;
+    s.second[0] = s.second[2] = cylinder * r * r / 4 + ball * r * r / 5;
+    // Half balls at both ends: their middles are 3/8 of the radius farther out.
+    s.second[1] = cylinder * h * h / 3 + ball * (r * r / 5 + h * r * 0.75 + h * h);
+    return s;
+}
+
 MassSums sums_of_block(const BlockShape& shape, double density, DVec3 o, double cell_size) {
     const double area = cell_size * cell_size, unit = density * area * cell_size;
     const double volume = shape.volume();

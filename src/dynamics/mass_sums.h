@@ -25,6 +25,8 @@ struct MassSums {
 
 /// A box of density 1.
 MassSums sums_of_box(DVec3 lo, DVec3 hi);
+/// A ball of density 1 swept from -half_length to half_length along y, about its middle.
+MassSums sums_of_capsule(double radius, double half_length);
 /// A block of this shape and density whose cell begins at `origin`, metres.
 MassSums sums_of_block(const BlockShape& shape, double density, DVec3 origin, double cell_size);
 

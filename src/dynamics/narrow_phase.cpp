@@ -1,6 +1,7 @@
 #include "dynamics/narrow_phase.h"
 
 #include "dynamics/jobs_in_chunks.h"
+#include "dynamics/round_contact.h"
 
 namespace talus {
 
@@ -192,6 +193,11 @@ void NarrowPhase::wait_for(std::int32_t i, float metres) {
     w.until = metres > 0 ? now + BodyStore::to_way(metres) - 1 : PairWait::kNow;
 }
 
+void NarrowPhase::wait_until_moved(std::int32_t i) {
+    PairWait& w = table_->waits[std::size_t(i)];
+    w.until = bodies_->way[std::size_t(w.a)] + bodies_->way[std::size_t(w.b)];
+}
+
 void NarrowPhase::update_pair(Chunk& chunk, std::int32_t i) {
     Pair& pair = table_->pairs[std::size_t(i)];
     const BodyHot& a = bodies_->hot[std::size_t(pair.a)];
@@ -202,15 +208,17 @@ void NarrowPhase::update_pair(Chunk& chunk, std::int32_t i) {
         const bool pushed = (a.asleep && bodies_->kinematic_moving(pair.b)) ||
                             (b.asleep && bodies_->kinematic_moving(pair.a));
         if (!pushed) {
-            // Until either moves.
-            table_->waits[std::size_t(i)].until =
-                bodies_->way[std::size_t(pair.a)] + bodies_->way[std::size_t(pair.b)];
+            wait_until_moved(i);
             return;
         }
     }
     if (pair.b != 0 && (broad_->moved(pair.a) || broad_->moved(pair.b)) && !broad_->overlap(pair.a, pair.b)) {
         if (pair.touching) lose(chunk, pair);
         chunk.removed.push_back(i);
+        return;
+    }
+    if (pair.vetoed) {  // looked at only to notice when they part
+        wait_until_moved(i);
         return;
     }
     const Vec3 between = pair.b ? to_float(b.position - a.position) : Vec3{};
@@ -280,9 +288,17 @@ void NarrowPhase::collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 o
     float nearest;
     int found = 0;
     if (pair.b == 0) {
+        if (a.round)
+            realign_manifolds(table_->manifolds, pair.first, pair.turn, turn,
+                              mul_transposed(a.rotation, to_float(pair.origin - a.position)));
         nearest = collide_world(chunk, pair, margin, reach);
         offset = mul_transposed(a.rotation, to_float(pair.origin - a.position));
         found = build_manifolds(chunk, pair, turn, offset + a.com);
+    } else if (a.round || b.round) {
+        const Vec3 apart = offset + a.com - turn * b.com;
+        nearest = collide_round(*a.shape, *b.shape, turn, apart, margin, chunk.points);
+        if (a.round) realign_manifolds(table_->manifolds, pair.first, pair.turn, turn, offset);
+        found = build_manifolds(chunk, pair, turn, apart);
     } else {
         // From reference to reference.
         const Vec3 apart = offset + a.com - turn * b.com;
@@ -308,7 +324,9 @@ void NarrowPhase::collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 o
     chunk.found.push_back({i, found});
     pair.touching = found > 0;
     const float left = nearest - kMargin;
-    pair.budget = pair.touching ? kReuseMotion : left > kLeastBudget ? left : kLeastBudget;
+    // What is round rolls away under its contacts.
+    const bool round = a.round || b.round;
+    pair.budget = pair.touching ? (round ? -1 : kReuseMotion) : left > kLeastBudget ? left : kLeastBudget;
     wait_for(i, pair.touching ? 0 : pair.budget);
 }
 
@@ -352,8 +370,10 @@ float NarrowPhase::collide_world(Chunk& chunk, Pair& pair, float margin, float r
                 if (chunk.patch.solids.empty()) continue;
                 const BoxSet<TerrainPatch> set_b{
                     chunk.patch.solids.data(), std::int32_t(chunk.patch.solids.size()), &chunk.patch, false};
-                const float d =
-                    collide_boxes(set_a, shape.lo, shape.hi, set_b, turn, offset, axes, margin, chunk.points);
+                const float d = a.round
+                                    ? collide_round(shape, chunk.patch, turn, offset, margin, chunk.points)
+                                    : collide_boxes(set_a, shape.lo, shape.hi, set_b, turn, offset, axes,
+                                                    margin, chunk.points);
                 if (d < nearest) nearest = d;
                 for (std::size_t i = chunk.friction_b.size(); i < chunk.points.size(); i++) {
                     // Just inside the block that is touched.

@@ -52,6 +52,7 @@ class NarrowPhase {
     };
     void update_pair(Chunk& chunk, std::int32_t i);
     void wait_for(std::int32_t i, float metres);
+    void wait_until_moved(std::int32_t i);
     void collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 offset, float margin, float reach);
     float collide_world(Chunk& chunk, Pair& pair, float margin, float reach);
     int build_manifolds(Chunk& chunk, Pair& pair, const Mat3& turn, Vec3 offset);

@@ -51,6 +51,7 @@ struct Pair {
     DVec3 position;           ///< world pairs: of a when last collided
     float load = 0;           ///< normal force when one side fell asleep, N
     bool touching = false, dead = false;
+    bool vetoed = false;              ///< by the space's ContactFilter: never collides
     std::uint32_t last_touch = 0;     ///< number of the last step(dt) with an impulse
     std::int32_t first_contact = -1;  ///< its first entry in Space::contacts() of that step
     std::int32_t next[2] = {-1, -1}, prev[2] = {-1, -1};  ///< lists of body a and body b

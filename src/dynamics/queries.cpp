@@ -1,20 +1,30 @@
+// Rays, swept balls and overlaps: what a host asks between steps.
+#include "dynamics/round_contact.h"
 #include "dynamics/state.h"
+
+#include <algorithm>
 
 namespace talus {
 
 namespace {
 
-/// Where a ray enters a box: share of d, and the axis of the face; negative: misses.
-float enter_solid(Vec3 origin, Vec3 direction, const CollisionBox& box, int& axis) {
-    float first = 0, last = 1e30f;
+constexpr float kNoHit = 1e30f;
+constexpr int kCastSteps = 64;         // of a swept ball against one body
+constexpr float kCastTouch = 1e-3f;    // m: a swept ball this near has arrived
+constexpr double kMostCells = 2e9;     // beyond, there is no terrain
+constexpr float kTouchingGap = 0.01f;  // m: contacts this near count as touching
+
+/// Where a ray enters a box: distance along the unit direction and the axis of the face; kNoHit: misses.
+float enter_box(Vec3 origin, Vec3 direction, Vec3 center, Vec3 half, int& axis) {
+    float first = 0, last = kNoHit;
     axis = -1;
     for (int k = 0; k < 3; k++) {
-        const float o = origin[k] - box.center[k];
+        const float o = origin[k] - center[k];
         if (direction[k] == 0) {
-            if (std::fabs(o) > box.half[k]) return -1;
+            if (std::fabs(o) > half[k]) return kNoHit;
             continue;
         }
-        float a = (-box.half[k] - o) / direction[k], b = (box.half[k] - o) / direction[k];
+        float a = (-half[k] - o) / direction[k], b = (half[k] - o) / direction[k];
         if (a > b) {
             const float t = a;
             a = b;
@@ -26,7 +36,145 @@ float enter_solid(Vec3 origin, Vec3 direction, const CollisionBox& box, int& axi
         }
         if (b < last) last = b;
     }
-    return first <= last ? first : -1;
+    return first <= last ? first : kNoHit;
+}
+
+/// Where a ray enters a ball; 0 when it starts inside.
+float enter_ball(Vec3 origin, Vec3 direction, Vec3 center, float radius) {
+    const Vec3 o = origin - center;
+    const float b = dot(o, direction), c = dot(o, o) - radius * radius;
+    if (c <= 0) return 0;
+    const Vec3 off = o - direction * b;
+    const float left = radius * radius - dot(off, off);
+    return b < 0 && left >= 0 ? -b - std::sqrt(left) : kNoHit;
+}
+
+/// Where a ray enters a capsule along y, and the way out there.
+float enter_core(Vec3 origin, Vec3 direction, const RoundCore& core, Vec3& out) {
+    float best = kNoHit;
+    auto take = [&](float t, Vec3 center) {
+        if (t >= best) return;
+        best = t;
+        out = normalized(origin + direction * t - center);
+    };
+    take(enter_ball(origin, direction, core.from, core.radius), core.from);
+    if (core.from == core.to) return best;
+    take(enter_ball(origin, direction, core.to, core.radius), core.to);
+    // The round side: a circle seen from above.
+    const Vec3 o = origin - core.from;
+    const float a = direction.x * direction.x + direction.z * direction.z,
+                b = o.x * direction.x + o.z * direction.z,
+                c = o.x * o.x + o.z * o.z - core.radius * core.radius;
+    const float rest = b * b - a * c;
+    const float t = c <= 0 ? 0 : a > 0 && rest >= 0 && b < 0 ? (-b - std::sqrt(rest)) / a : kNoHit;
+    if (t < kNoHit) {
+        const float y = (origin + direction * t).y;
+        if (y >= core.from.y && y <= core.to.y) take(t, {core.from.x, y, core.from.z});
+    }
+    return best;
+}
+
+/// A place as a body's shape sees it: about its reference, in its axes.
+Vec3 seen_from(const BodyHot& h, DVec3 world) {
+    return mul_transposed(h.rotation, to_float(world - h.position)) + h.com;
+}
+
+/// Distance of a ball's middle from the shape, and the way out; negative inside.
+float distance_to(const BodyShape::Data& shape, Vec3 p, Vec3& out) {
+    if (shape.is_round()) {
+        Vec3 on_a, on_b;
+        const RoundCore core = core_of(shape);
+        const float d = distance_of_cores({p, p, 0}, core, on_a, on_b);
+        out = d > 0 ? (on_a - on_b) / d : Vec3{0, 1, 0};
+        return d - core.radius;
+    }
+    float best = kNoHit;
+    for (const CollisionBox& box : shape.solids) {
+        Vec3 n;
+        const float d = distance_to_box({p, p, 0}, box.center, box.half, n);
+        if (d >= best) continue;
+        best = d;
+        out = n;
+    }
+    return best;
+}
+
+/// Do two boxes overlap, the second turned and moved?
+bool boxes_overlap(const SharedAxes& axes, Vec3 between, Vec3 half_a, Vec3 half_b) {
+    Vec3 unused;
+    return axes.best_axis(between, half_a, half_b, unused) <= 0;
+}
+
+/// The nearest hit so far.
+struct Nearest {
+    SpaceHit hit;
+    bool found = false;
+    bool beats(float t) const { return t <= hit.distance && (!found || t < hit.distance); }
+    void take(float t, Vec3 normal, Body body = {}) {
+        found = true;
+        hit.distance = t;
+        hit.normal = normal;
+        hit.body = body;
+        hit.terrain = !body.space();
+    }
+};
+
+/// f(index, hot) for the bodies whose ball a ball of this radius passes on its way.
+template <class F>
+void each_on_the_way(const BodyStore& bodies, DVec3 origin, Vec3 d, float radius, BodyId ignore,
+                     const Nearest& nearest, F&& f) {
+    for (std::int32_t i = 1; i < bodies.size(); i++) {
+        const BodyHot& h = bodies.hot[std::size_t(i)];
+        if (!h.exists || h.shape->solids.empty() || bodies.id(i) == ignore) continue;
+        const Vec3 to = to_float(h.position - origin);
+        const float along = dot(to, d), reach = h.radius + radius;
+        if (along < -reach || along > nearest.hit.distance + reach) continue;
+        const Vec3 off = to - d * along;
+        if (dot(off, off) <= reach * reach) f(i, h);
+    }
+}
+
+/// Gathers the terrain around a box of the world; f(patch) for each tile. `patch.origin` is its frame.
+template <class F>
+void each_patch(const WorldSolids& world, DVec3 lo, DVec3 hi, F&& f) {
+    const double size = double(world.cell_size);
+    if (!world.any()) return;
+    for (int k = 0; k < 3; k++)
+        if (!(std::fabs(lo[k]) < kMostCells * size) || !(std::fabs(hi[k]) < kMostCells * size)) return;
+    auto cell_at = [&](DVec3 p) {
+        return Cell{int(std::floor(p.x / size)), int(std::floor(p.y / size)), int(std::floor(p.z / size))};
+    };
+    const Cell first = cell_at(lo), last = cell_at(hi), home = cell_at((lo + hi) * 0.5);
+    const DVec3 origin{home.x * size, home.y * size, home.z * size};
+    TerrainPatch patch;
+    constexpr int kTile = TerrainPatch::kMostCells;
+    for (int y = first.y; y <= last.y; y += kTile)
+        for (int z = first.z; z <= last.z; z += kTile)
+            for (int x = first.x; x <= last.x; x += kTile) {
+                const CellBox cells{{x, y, z},
+                                    {x + kTile - 1 < last.x ? x + kTile - 1 : last.x,
+                                     y + kTile - 1 < last.y ? y + kTile - 1 : last.y,
+                                     z + kTile - 1 < last.z ? z + kTile - 1 : last.z}};
+                patch.gather(world, origin, home, cells, false, to_float(lo - origin), to_float(hi - origin));
+                f(patch);
+            }
+}
+
+/// How far a ball goes until `gap(s, out)` (its distance from something, s metres on) is used up: no gap
+/// closes faster than the ball moves. kNoHit when it arrives nowhere within `most`.
+template <class Gap>
+float advance_ball(float most, Vec3 direction, Gap&& gap, Vec3& out) {
+    float s = 0;
+    for (int n = 0; n < kCastSteps; n++) {
+        const float g = gap(s, out);
+        if (g <= kCastTouch) return s > 0 && dot(direction, out) >= 0 ? kNoHit : s;  // parting: passed by
+        const float closing = -dot(direction, out);
+        // Along the way out of something convex the gap closes by the part of the motion that goes against
+        // it.
+        s += closing > 0.05f ? g / closing : g;
+        if (s > most) return kNoHit;
+    }
+    return s;
 }
 
 }  // namespace
@@ -34,58 +182,102 @@ float enter_solid(Vec3 origin, Vec3 direction, const CollisionBox& box, int& axi
 std::optional<SpaceHit> Space::cast_ray(DVec3 origin, Vec3 direction, float max_distance,
                                         BodyId ignore) const {
     const State& s = *state_;
-    if (!is_finite(origin) || !is_finite(direction) || direction == Vec3{} || !(max_distance >= 0))
-        return std::nullopt;
     const Vec3 d = normalized(direction);
-    SpaceHit best;
-    best.distance = max_distance;
-    bool found = false;
+    if (!is_finite(origin) || !is_finite(d) || d == Vec3{} || !(max_distance >= 0)) return std::nullopt;
+    Nearest best;
+    best.hit.distance = max_distance;
     if (s.world.grid) {
-        if (const auto hit =
-                talus::cast_ray(*s.world.grid, s.world.cell_size, origin, d, max_distance, true)) {
-            found = true;
-            best.terrain = true;
-            best.distance = hit->distance;
-            best.normal = {float(hit->normal.x), float(hit->normal.y), float(hit->normal.z)};
-        }
+        if (const auto hit = talus::cast_ray(*s.world.grid, s.world.cell_size, origin, d, max_distance, true))
+            best.take(hit->distance, {float(hit->normal.x), float(hit->normal.y), float(hit->normal.z)});
     }
     if (s.world.has_ground) {
         const double above = origin.y - s.world.ground;
-        const float t = above <= 0 ? 0.0f : d.y < 0 ? float(above / -double(d.y)) : -1.0f;
-        if (t >= 0 && t <= best.distance && (!found || t < best.distance)) {
-            found = true;
-            best.terrain = true;
-            best.distance = t;
-            best.normal = above <= 0 ? Vec3{} : Vec3{0, 1, 0};
-        }
+        const float t = above <= 0 ? 0.0f : d.y < 0 ? float(above / -double(d.y)) : kNoHit;
+        if (best.beats(t)) best.take(t, above <= 0 ? Vec3{} : Vec3{0, 1, 0});
     }
-    for (std::int32_t i = 1; i < s.bodies.size(); i++) {
-        const BodyHot& h = s.bodies.hot[std::size_t(i)];
-        if (!h.exists || s.bodies.id(i) == ignore) continue;
-        // Against the ball first.
-        const Vec3 to = to_float(h.position - origin);
-        const float along = dot(to, d), reach = best.distance + h.radius;
-        if (along < -h.radius || along > reach) continue;
-        const Vec3 off = to - d * along;
-        if (dot(off, off) > h.radius * h.radius) continue;
-        const Vec3 o = h.com - mul_transposed(h.rotation, to), v = mul_transposed(h.rotation, d);
-        for (const CollisionBox& box : h.shape->solids) {
+    each_on_the_way(s.bodies, origin, d, 0, ignore, best, [&](std::int32_t i, const BodyHot& h) {
+        const Vec3 o = seen_from(h, origin), v = mul_transposed(h.rotation, d);
+        const Body body(const_cast<Space*>(this), s.bodies.id(i));
+        if (h.round) {
+            Vec3 out;
+            const float t = enter_core(o, v, core_of(*h.shape), out);
+            if (best.beats(t)) best.take(t, h.rotation * out, body);
+            return;
+        }
+        auto test = [&](const CollisionBox& box) {
             int axis;
-            const float t = enter_solid(o, v, box, axis);
-            if (t < 0 || t > best.distance || (found && t >= best.distance)) continue;
-            found = true;
-            best.terrain = false;
-            best.distance = t;
-            best.body = Body(const_cast<Space*>(this), s.bodies.id(i));
+            const float t = enter_box(o, v, box.center, box.half, axis);
+            if (!best.beats(t)) return;
             Vec3 n;
             if (axis >= 0) n[axis] = v[axis] > 0 ? -1.0f : 1.0f;
-            best.normal = h.rotation * n;
-        }
+            best.take(t, h.rotation * n, body);
+        };
+        for (const CollisionBox& box : h.shape->solids) test(box);
+    });
+    if (!best.found) return std::nullopt;
+    best.hit.point = origin + to_double(d) * double(best.hit.distance);
+    return best.hit;
+}
+
+std::optional<SpaceHit> Space::cast_sphere(DVec3 origin, float radius, Vec3 direction, float max_distance,
+                                           BodyId ignore) const {
+    const State& s = *state_;
+    const Vec3 d = normalized(direction);
+    if (!is_finite(origin) || !is_finite(d) || d == Vec3{} || !(max_distance >= 0) || !(radius > 0) ||
+        !std::isfinite(radius))
+        return std::nullopt;
+    Nearest best;
+    best.hit.distance = max_distance;
+    // Terrain in pieces of the way, so that a long cast gathers little at once.
+    const float piece = 16 * s.world.cell_size;
+    for (float from = 0; from <= best.hit.distance && s.world.any() && !best.found; from += piece) {
+        const float length_of_piece = from + piece < best.hit.distance ? piece : best.hit.distance - from;
+        const DVec3 a = origin + to_double(d) * double(from), b = a + to_double(d) * double(length_of_piece);
+        const double e = double(radius);
+        each_patch(s.world, min(a, b) - DVec3{e, e, e}, max(a, b) + DVec3{e, e, e},
+                   [&](const TerrainPatch& patch) {
+                       const Vec3 start = to_float(a - patch.origin);
+                       for (const CollisionBox& box : patch.solids) {
+                           Vec3 out;
+                           const float t = advance_ball(
+                               length_of_piece, d,
+                               [&](float at, Vec3& way) {
+                                   const Vec3 p = start + d * at;
+                                   return distance_to_box({p, p, 0}, box.center, box.half, way) - radius;
+                               },
+                               out);
+                           if (best.beats(from + t)) best.take(from + t, out);
+                       }
+                   });
     }
-    if (!found) return std::nullopt;
-    if (best.terrain) best.body = {};
-    best.point = origin + to_double(d) * double(best.distance);
-    return best;
+    each_on_the_way(s.bodies, origin, d, radius, ignore, best, [&](std::int32_t i, const BodyHot& h) {
+        const Vec3 o = seen_from(h, origin), v = mul_transposed(h.rotation, d);
+        const Body body(const_cast<Space*>(this), s.bodies.id(i));
+        auto try_part = [&](auto&& distance) {
+            Vec3 out;
+            const float t = advance_ball(
+                best.hit.distance, v, [&](float at, Vec3& way) { return distance(o + v * at, way) - radius; },
+                out);
+            if (best.beats(t)) best.take(t, h.rotation * out, body);
+        };
+        if (h.round) {
+            try_part([&](Vec3 p, Vec3& way) { return distance_to(*h.shape, p, way); });
+            return;
+        }
+        for (const CollisionBox& box : h.shape->solids) {
+            int axis;
+            const Vec3 grown = box.half + Vec3{radius, radius, radius};
+            if (enter_box(o, v, box.center, grown, axis) > best.hit.distance) continue;
+            try_part([&](Vec3 p, Vec3& way) {
+                return distance_to_box({p, p, 0}, box.center, box.half, way);
+            });
+        }
+    });
+    if (!best.found) return std::nullopt;
+    // The point touched, not the ball's middle.
+    best.hit.point =
+        origin + to_double(d) * double(best.hit.distance) - to_double(best.hit.normal) * double(radius);
+    return best.hit;
 }
 
 std::vector<Body> Space::bodies_in(const DBox& box) const {
@@ -96,6 +288,93 @@ std::vector<Body> Space::bodies_in(const DBox& box) const {
         if (h.exists && overlaps(box, {h.position + to_double(h.lo), h.position + to_double(h.hi)}))
             out.push_back(Body(const_cast<Space*>(this), s.bodies.id(i)));
     }
+    return out;
+}
+
+Overlaps Space::overlap_sphere(DVec3 center, float radius) const {
+    Overlaps out;
+    if (!is_finite(center) || !(radius >= 0) || !std::isfinite(radius)) return out;
+    const State& s = *state_;
+    const double e = double(radius);
+    const DBox around{center - DVec3{e, e, e}, center + DVec3{e, e, e}};
+    each_patch(s.world, around.min, around.max, [&](const TerrainPatch& patch) {
+        const Vec3 p = to_float(center - patch.origin);
+        if (patch.solid_at(p)) out.terrain = true;
+        for (const CollisionBox& box : patch.solids) {
+            Vec3 way;
+            if (distance_to_box({p, p, 0}, box.center, box.half, way) <= radius) out.terrain = true;
+        }
+    });
+    for (const Body& body : bodies_in(around)) {
+        const BodyHot& h = s.bodies.hot[body.id().index];
+        Vec3 way;
+        if (distance_to(*h.shape, seen_from(h, center), way) <= radius) out.bodies.push_back(body);
+    }
+    return out;
+}
+
+Overlaps Space::overlap_box(const Pose& pose, Vec3 half) const {
+    Overlaps out;
+    const Quat q = normalized(pose.rotation);
+    if (!is_finite(pose.position) || !is_finite(half) || !std::isfinite(q.x + q.y + q.z + q.w)) return out;
+    const State& s = *state_;
+    half = max(half, Vec3{});
+    const Mat3 r = to_matrix(q);
+    Vec3 extent;
+    for (int k = 0; k < 3; k++)
+        extent[k] =
+            std::fabs(r.m[k][0]) * half.x + std::fabs(r.m[k][1]) * half.y + std::fabs(r.m[k][2]) * half.z;
+    const DBox around{pose.position - to_double(extent), pose.position + to_double(extent)};
+    const SharedAxes world_axes(r);
+    each_patch(s.world, around.min, around.max, [&](const TerrainPatch& patch) {
+        const Vec3 p = to_float(pose.position - patch.origin);
+        if (patch.solid_at(p)) out.terrain = true;
+        for (const CollisionBox& box : patch.solids)
+            if (boxes_overlap(world_axes, p - box.center, box.half, half)) out.terrain = true;
+    });
+    for (const Body& body : bodies_in(around)) {
+        const BodyHot& h = s.bodies.hot[body.id().index];
+        const Vec3 p = seen_from(h, pose.position);
+        const Mat3 turn = mul_transposed(h.rotation, r);
+        bool hit = false;
+        if (h.round) {
+            Vec3 way;
+            const Mat3 back = transposed(turn);
+            const RoundCore core = moved(core_of(*h.shape), back, -(back * p));
+            hit = distance_to_box(core, {}, half, way) <= core.radius;
+        } else {
+            const SharedAxes axes(turn);
+            for (const CollisionBox& box : h.shape->solids)
+                hit = hit || boxes_overlap(axes, p - box.center, box.half, half);
+        }
+        if (hit) out.bodies.push_back(body);
+    }
+    return out;
+}
+
+Overlaps Body::touching() const {
+    Overlaps out;
+    if (!exists()) return out;
+    const Space::State& s = space_->state();
+    const auto index = std::int32_t(id_.index);
+    for (std::int32_t i = s.bodies.hot[std::size_t(index)].first_pair; i >= 0;) {
+        const Pair& p = s.pairs.pairs[std::size_t(i)];
+        const int side = p.a == index ? 0 : 1;
+        const std::int32_t other = side == 0 ? p.b : p.a;
+        i = p.next[side];
+        bool near = false;
+        for (std::int32_t m = p.first; m >= 0; m = s.pairs.manifolds[std::size_t(m)].next) {
+            const Manifold& q = s.pairs.manifolds[std::size_t(m)];
+            for (int k = 0; k < q.count; k++) near = near || q.points[k].separation <= kTouchingGap;
+        }
+        if (!near) continue;
+        if (other == 0)
+            out.terrain = true;
+        else
+            out.bodies.push_back(Body(space_, s.bodies.id(other)));
+    }
+    std::sort(out.bodies.begin(), out.bodies.end(),
+              [](const Body& a, const Body& b) { return a.id().index < b.id().index; });
     return out;
 }
 

@@ -245,6 +245,22 @@ BodyShape BodyShape::box(Vec3 half) {
     return BodyShape(std::span<const ShapeBox>(&b, 1));
 }
 
+BodyShape BodyShape::sphere(float radius) { return capsule(radius, 0); }
+
+BodyShape BodyShape::capsule(float radius, float half_length) {
+    BodyShape shape;
+    if (!(radius > 0) || !std::isfinite(radius) || !std::isfinite(half_length)) return shape;
+    auto d = std::make_shared<Data>();
+    d->round_radius = radius;
+    d->round_half = half_length > 0 ? half_length : 0;
+    d->unit = sums_of_capsule(double(radius), double(d->round_half));
+    d->volume = d->unit.mass;
+    d->solids.push_back({{}, {radius, d->round_half + radius, radius}});
+    finish(*d);
+    shape.data_ = std::move(d);
+    return shape;
+}
+
 BodyShape BodyShape::from_grid(const Grid& grid, float cell_size) {
     BodyShape shape;
     if (grid.empty() || !(cell_size > 0)) return shape;
@@ -343,6 +359,8 @@ BodyShape BodyShape::from_grid(const Grid& grid, float cell_size) {
 bool BodyShape::is_empty() const { return data_->solids.empty() && data_->volume <= 0; }
 std::size_t BodyShape::box_count() const { return data_->boxes.size(); }
 std::span<const ShapeBox> BodyShape::boxes() const { return data_->boxes; }
+float BodyShape::radius() const { return data_->round_radius; }
+float BodyShape::half_length() const { return data_->round_half; }
 double BodyShape::volume() const { return data_->volume; }
 double BodyShape::mass(float default_density) const {
     return data_->own.mass + data_->unit.mass * double(default_density);

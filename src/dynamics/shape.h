@@ -76,6 +76,8 @@ struct BodyShape::Data {
     DVec3 reference;                   ///< in the shape's frame
     Vec3 lo, hi;                       ///< bounds of `solids`, about `reference`
     float thickness = 0;               ///< smallest edge of any solid
+    float round_radius = 0;            ///< of a ball or capsule along y; `solids` is then the box around it
+    float round_half = 0;              ///< half length of the capsule's core
     double volume = 0;
     float mean_friction = -1;  ///< of the blocks, by volume; negative: no blocks
     MassSums own, unit;        ///< boxes with their own density; the others at density 1
@@ -90,6 +92,7 @@ struct BodyShape::Data {
         shape.data_ = std::move(data);
         return shape;
     }
+    bool is_round() const { return round_radius > 0; }
     bool only_box() const { return solids.size() == 1; }
     /// Is this place inside any solid? `p` about the reference.
     bool solid_at(Vec3 p) const;

@@ -23,7 +23,7 @@ template <class A, class H, class C>
 void archive_body(A& a, H& h, C& c) {
     a(h.position, h.velocity, h.spin, h.asleep, h.layer);
     a(c.motion, c.rotation, c.density, c.friction, c.restitution, c.linear_damping, c.angular_damping,
-      c.gravity_factor, c.continuous, c.force, c.torque, c.bad);
+      c.rolling_resistance, c.gravity_factor, c.continuous, c.force, c.torque, c.bad);
     a(c.quiet_time, c.rest_position, c.rest_rotation, c.sleep_position);
 }
 
@@ -43,7 +43,7 @@ void make_finite(BodyHot& h, BodyCold& c) {
             x = x > kFarthest ? kFarthest : x < -kFarthest ? -kFarthest : std::isfinite(x) ? x : 0;
         }
     for (float* f : {&c.density, &c.friction, &c.restitution, &c.linear_damping, &c.angular_damping,
-                     &c.gravity_factor, &c.quiet_time})
+                     &c.rolling_resistance, &c.gravity_factor, &c.quiet_time})
         if (!std::isfinite(*f)) *f = 0;
 }
 
@@ -160,8 +160,8 @@ namespace {
 
 template <class A, class T>
 void archive_pair(A& a, T& p) {
-    a(p.a, p.b, p.first, p.budget, p.offset, p.turn, p.origin, p.position, p.load, p.touching, p.last_touch,
-      p.first_contact, p.next[0], p.next[1]);
+    a(p.a, p.b, p.first, p.budget, p.offset, p.turn, p.origin, p.position, p.load, p.touching, p.vetoed,
+      p.last_touch, p.first_contact, p.next[0], p.next[1]);
 }
 
 template <class A, class T>

@@ -11,6 +11,7 @@ constexpr float kLongestStep = 1.0f / 60;      // collide at least this often
 constexpr float kLongestSubStep = 1.0f / 240;  // solve at least this often
 constexpr float kMostSpeed = 1000;             // m/s
 constexpr float kMostSpin = 48;                // rad/s
+constexpr float kMostSpinOfBall = 400;         // turning a ball moves no surface: no contact is missed
 constexpr double kFarthest = 1e9;              // metres from the origin: beyond is quarantined
 constexpr float kKinematicFrame = 1e-8f;       // spin rows of what contacts cannot turn
 constexpr float kCalmSpeed = 0.5f;             // m/s: bodies at rest on faces that sway slower are calmed
@@ -25,6 +26,10 @@ Quat turn_by(Vec3 v) {
     const float s = 0.5f * (1 - quarter * (1.0f / 6) * (1 - quarter * (1.0f / 20)));
     const float c = 1 - quarter * 0.5f * (1 - quarter * (1.0f / 12) * (1 - quarter * (1.0f / 30)));
     return {v.x * s, v.y * s, v.z * s, c};
+}
+
+float most_spin_of(const BodyHot& h) {
+    return h.round && h.shape->round_half == 0 ? kMostSpinOfBall : kMostSpin;
 }
 
 /// The angle between two attitudes, or a little more.
@@ -80,11 +85,11 @@ void Space::step(float dt) {
     int steps = int(std::ceil(dt / kLongestStep - 1e-3f));
     steps = steps < 1 ? 1 : steps;
     const int subs_each = (subs + steps - 1) / steps;
-    for (int i = 0; i < steps; i++) s.internal_step(dt / float(steps), subs_each < 1 ? 1 : subs_each);
+    for (int i = 0; i < steps; i++) s.internal_step(this, dt / float(steps), subs_each < 1 ? 1 : subs_each);
     s.end_forces();
 }
 
-void Space::State::internal_step(float dt, int sub_steps) {
+void Space::State::internal_step(Space* space, float dt, int sub_steps) {
     SolverSettings solve;
     solve.sub_steps = sub_steps;
     solve.h = dt / float(sub_steps);
@@ -97,6 +102,7 @@ void Space::State::internal_step(float dt, int sub_steps) {
     last_dt = dt;
     quarantine_bad_input();
     broad.update(bodies, pairs, layers, dt);
+    ask_filter(space);
     narrow.run(bodies, pairs, broad, world, layers, dt, settings.jobs);
     wake_hit(dt);
     load_solver(solve.h);
@@ -131,9 +137,10 @@ void Space::State::quarantine_bad_input() {
             const float big = std::fabs(h.velocity.x) + std::fabs(h.velocity.y) + std::fabs(h.velocity.z);
             h.velocity = normalized(h.velocity / big) * kMostSpeed;
         }
-        if (!(dot(h.spin, h.spin) <= kMostSpin * kMostSpin)) {
+        const float most_spin = most_spin_of(h);
+        if (!(dot(h.spin, h.spin) <= most_spin * most_spin)) {
             const float big = std::fabs(h.spin.x) + std::fabs(h.spin.y) + std::fabs(h.spin.z);
-            h.spin = normalized(h.spin / big) * kMostSpin;
+            h.spin = normalized(h.spin / big) * most_spin;
         }
     }
 }
@@ -241,7 +248,9 @@ void Space::State::turn_body(std::int32_t i, float dt) {
     const float angle = length(plain);
     if (angle < 1e-9f) return;
     if (c.isotropic || angle < 1e-4f) {
-        c.rotation = normalized(turn_by(plain) * c.rotation);
+        const int parts = 1 + int(angle);
+        for (int k = 0; k < parts; k++)
+            c.rotation = normalized(turn_by(plain * (1 / float(parts))) * c.rotation);
         return;
     }
     Vec3 scaled;  // root moments times the scaled spin: the momentum in principal axes
@@ -433,8 +442,9 @@ Space::State::Moved Space::State::move_body(const SolverDrive& d, float dt, Depa
     for (int k = 0; k < 3; k++) weighted[k] = v.spin[k] * c.root_moments[k] * c.root_moments[k];
     const Mat3 now = spin_frame(h, c);
     h.spin = mul_transposed(now, now * mul_transposed(f.to_spin, weighted));
-    const float spin2 = dot(h.spin, h.spin);
-    if (spin2 > kMostSpin * kMostSpin) h.spin *= kMostSpin / std::sqrt(spin2);
+    const float spin2 = dot(h.spin, h.spin), most_spin = most_spin_of(h);
+    if (spin2 > most_spin * most_spin) h.spin *= most_spin / std::sqrt(spin2);
+    if (c.rolling_resistance > 0 && touched[std::size_t(i)]) h.spin *= 1 / (1 + c.rolling_resistance * dt);
     if (touched[std::size_t(i)] == kOnFaces) calm(h, dt);
     const float far = length(travel) + std::sqrt(spin2) * dt * h.radius;
     return Sweep::needed(h, far) ? kMovedFast : kMoved;
@@ -498,10 +508,41 @@ void Space::set_layers_collide(Layer a, Layer b, bool collide) {
         if (!h.exists || (h.layer != i && h.layer != j)) continue;
         s.wake(k);
         s.wake_neighbours(k);
-        s.drop_pairs(k);
-        if (h.dynamic) s.add_world_pair(k);
-        s.broad.touch(k);
+        s.make_pairs_anew(k);
     }
+}
+
+void Space::set_contact_filter(ContactFilter* filter) {
+    State& s = *state_;
+    if (s.filter == filter) return;
+    s.filter = filter;
+    for (std::int32_t i = 1; i < s.bodies.size(); i++)
+        if (s.bodies.hot[std::size_t(i)].exists) ask_again(Body(this, s.bodies.id(i)));
+}
+
+void Space::ask_again(Body body) {
+    State& s = *state_;
+    if (body.space() != this || !s.bodies.is(body.id())) return;
+    const auto i = std::int32_t(body.id().index);
+    s.wake(i);
+    s.wake_neighbours(i);
+    s.make_pairs_anew(i);
+}
+
+void Space::State::make_pairs_anew(std::int32_t body) {
+    drop_pairs(body);
+    if (bodies.hot[std::size_t(body)].dynamic) add_world_pair(body);
+    broad.touch(body);
+}
+
+void Space::State::ask_filter(Space* space) {
+    if (filter)
+        for (const BroadPhase::NewPair& p : broad.new_pairs) {
+            const std::int32_t i = pairs.find(p.a, p.b);
+            pairs.pairs[std::size_t(i)].vetoed =
+                !filter->may_touch(Body(space, bodies.id(p.a)), Body(space, bodies.id(p.b)));
+        }
+    broad.new_pairs.clear();
 }
 
 void Space::set_terrain(const Grid* grid) {

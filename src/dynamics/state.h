@@ -34,6 +34,7 @@ struct Space::State {
     Sleep sleep;
     Sweep sweep;
 
+    ContactFilter* filter = nullptr;
     std::vector<Contact> contacts;
     std::vector<std::int32_t> next_contact;  ///< parallel: the next of the same pair; -1 ends
     std::vector<BodyId> quarantined;
@@ -53,7 +54,7 @@ struct Space::State {
     std::vector<char> moved;  ///< parallel to departures: Moved
     std::vector<std::int32_t> to_wake;
 
-    void internal_step(float dt, int sub_steps);
+    void internal_step(Space* space, float dt, int sub_steps);
     void quarantine_bad_input();
     void quarantine(std::int32_t body);
     void wake_hit(float dt);
@@ -75,6 +76,10 @@ struct Space::State {
     void wake_neighbours(std::int32_t body);
     void drop_pairs(std::int32_t body);
     void add_world_pair(std::int32_t body);
+    /// Partners are looked for again, and the filter asked.
+    void make_pairs_anew(std::int32_t body);
+    /// About pairs that came near in this step.
+    void ask_filter(Space* space);
     /// Its contacts are found anew in the next step.
     void refresh_contacts(std::int32_t body);
     template <class F>

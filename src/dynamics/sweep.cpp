@@ -1,6 +1,7 @@
 #include "dynamics/sweep.h"
 
 #include "dynamics/box_contact.h"
+#include "dynamics/round_contact.h"
 
 namespace talus {
 
@@ -11,10 +12,8 @@ constexpr float kTouch = 0.01f;      // gap of shrunk boxes that counts as a hit
 constexpr float kSlowShare = 0.25f;  // of the body's thinnest edge: slower bodies need no sweep
 constexpr int kMostSteps = 48;
 
-Vec3 shrunk(Vec3 half) {
-    for (int k = 0; k < 3; k++) half[k] -= half[k] > 2 * kSkin ? kSkin : 0.5f * half[k];
-    return half;
-}
+float shrunk(float half) { return half - (half > 2 * kSkin ? kSkin : 0.5f * half); }
+Vec3 shrunk(Vec3 half) { return {shrunk(half.x), shrunk(half.y), shrunk(half.z)}; }
 
 /// Between two attitudes, s = 0 .. 1; the angle between them is below pi.
 Quat blend(Quat a, Quat b, float s) {
@@ -29,7 +28,35 @@ struct Mover {
     Vec3 com;
     Vec3 lo, hi;  // of a: bounds
     std::span<const BoxGroup> groups = {};
+    const BodyShape::Data* round = nullptr;  // a ball or capsule: its one box is only around it
 };
+const BodyShape::Data* round_or_null(const BodyShape::Data& shape) {
+    return shape.is_round() ? &shape : nullptr;
+}
+
+/// Gap of two movers of which one is round, and its axis from a to b, in a's frame.
+float round_gap(const Mover& a, std::size_t ia, const Mover& b, std::size_t ib, const Mat3& turn, Vec3 offset,
+                Vec3& axis) {
+    Vec3 out;
+    if (!a.round) {
+        const RoundCore core = moved(core_of(*b.round), turn, offset);
+        const float gap = distance_to_box(core, a.boxes[ia].center, shrunk(a.boxes[ia].half), axis);
+        return gap - shrunk(core.radius);
+    }
+    const RoundCore core = core_of(*a.round);
+    if (!b.round) {
+        const Mat3 back = transposed(turn);
+        const float gap = distance_to_box(moved(core, back, -(back * offset)), b.boxes[ib].center,
+                                          shrunk(b.boxes[ib].half), out);
+        axis = -(turn * out);
+        return gap - shrunk(core.radius);
+    }
+    const RoundCore other = moved(core_of(*b.round), turn, offset);
+    Vec3 on_a, on_b;
+    const float gap = distance_of_cores(core, other, on_a, on_b);
+    axis = gap > 0 ? (on_b - on_a) / gap : Vec3{0, 1, 0};
+    return gap - shrunk(core.radius) - shrunk(other.radius);
+}
 
 /// Share of the step until shrunk boxes of a and b meet; 1: never.
 /// @param place  place(s, turn, offset): b's reference seen from a's, at share s
@@ -69,8 +96,9 @@ float advance(const Mover& a, const Mover& b, Place&& place, Vec3 step, float sl
                     }
                 }
                 Vec3 axis;
-                const float gap =
-                    axes.best_axis(center - a.boxes[ia].center, shrunk(a.boxes[ia].half), half_b, axis);
+                const float gap = a.round || b.round ? round_gap(a, ia, b, ib, turn, offset, axis)
+                                                     : axes.best_axis(center - a.boxes[ia].center,
+                                                                      shrunk(a.boxes[ia].half), half_b, axis);
                 const float closing = slack - dot(step_in_a, axis);
                 if (gap <= kTouch) {
                     // Parting or sliding, or inside already: for the solver to mend.
@@ -124,8 +152,8 @@ float Sweep::against_body(const BodyStore& bodies, std::int32_t a, std::int32_t 
     if (dot(closest, closest) > reach * reach) return 1;
     return advance(
         {ha.shape->solids.data(), ha.shape->solids.size(), ha.com, ha.shape->lo, ha.shape->hi,
-         ha.shape->groups},
-        {hb.shape->solids.data(), hb.shape->solids.size(), hb.com, {}, {}},
+         ha.shape->groups, round_or_null(*ha.shape)},
+        {hb.shape->solids.data(), hb.shape->solids.size(), hb.com, {}, {}, {}, round_or_null(*hb.shape)},
         [&](float s, Mat3& turn, Vec3& offset, Mat3& world_to_a) {
             const Mat3 ra = to_matrix(blend(pa.q0, pa.q1, s)), rb = to_matrix(blend(pb.q0, pb.q1, s));
             world_to_a = transposed(ra);
@@ -176,7 +204,7 @@ float Sweep::against_world(const BodyStore& bodies, const WorldSolids& world,
                     const Vec3 start = to_float(origin - from), step = -(p.step * (s1 - s0));
                     const float share = advance(
                         {h.shape->solids.data(), h.shape->solids.size(), h.com, h.shape->lo, h.shape->hi,
-                         h.shape->groups},
+                         h.shape->groups, round_or_null(*h.shape)},
                         {patch_.solids.data(), patch_.solids.size(), {}, {}, {}},
                         [&](float s, Mat3& turn, Vec3& offset, Mat3& world_to_a) {
                             const Mat3 ra = to_matrix(blend(p.q0, p.q1, s0 + (s1 - s0) * s));
@@ -211,7 +239,7 @@ void Sweep::run(BodyStore& bodies, const PairTable& table, const WorldSolids& wo
             const int side = p.a == a ? 0 : 1;
             const std::int32_t b = side == 0 ? p.b : p.a;
             i = p.next[side];
-            if (b == 0) continue;
+            if (b == 0 || p.vetoed) continue;
             const Path pa = path_of(bodies, a), pb = path_of(bodies, b);
             const float thin = bodies.hot[std::size_t(a)].thickness < bodies.hot[std::size_t(b)].thickness
                                    ? bodies.hot[std::size_t(a)].thickness
