@@ -35,14 +35,10 @@ void mark(Level& level, const Grid& grid, Cell at = {}) {
     level.mark_structure({box.min + at, box.max + at});
 }
 
-/// By hand, whatever block is at this place of the world.
-void mine(Level& level, DVec3 at) {
-    const auto hit = level.cast_ray(at, {0, -1, 0}, 0.01f);
-    if (!hit || hit->ground) return;
-    if (hit->group)
-        level.remove_block(*hit->group, hit->cell);
-    else
-        level.set_terrain(hit->cell, kAir);
+/// Takes away the block at this place of the world.
+void cut(Level& level, DVec3 at) {
+    const DVec3 r{0.45, 0.45, 0.45};
+    level.carve({at - r, at + r});
 }
 
 // --- A tower of brick falls over like a tree: the charge lies inside, close to one wall.
@@ -81,7 +77,7 @@ void build_balcony(Level& level) {
     mark(level, g);
 }
 void act_balcony(Level& level, int tick) {
-    if (tick % 4 == 0) mine(level, {2.5 + tick / 4, 10.5, 7.5});
+    if (tick % 4 == 0) cut(level, {2.5 + tick / 4, 10.5, 7.5});
 }
 
 // --- The top floor drops onto the one below, and so on down. Each hangs by four brackets that carry little
@@ -100,7 +96,7 @@ void build_floors(Level& level) {
     mark(level, g);
 }
 void act_floors(Level& level, int tick) {
-    mine(level, {tick & 1 ? kFloorX + 0.5 : -0.5, kStoreys * kStorey + 0.5, tick & 2 ? kFloorZ - 0.5 : 0.5});
+    cut(level, {tick & 1 ? kFloorX + 0.5 : -0.5, kStoreys * kStorey + 0.5, tick & 2 ? kFloorZ - 0.5 : 0.5});
 }
 
 // --- A bridge over a valley, cut beside its western bank.

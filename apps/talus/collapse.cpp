@@ -3,6 +3,7 @@
 #include "json_object.h"
 #include "tbb_jobs.h"
 
+#include "scenes/collapse_scene.h"
 #include "talus/level.h"
 
 #include <CLI/CLI.hpp>
@@ -13,9 +14,11 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 namespace talus {
 
@@ -28,14 +31,14 @@ constexpr double kMovedLimit = 0.5;  // m: a build that moved further does not s
 struct CollapseOptions {
     InputOptions input;
     EditOptions edits;
-    double seconds = 10;
+    double seconds = -1;  // negative: not given
     int threads = 1;
     std::string save;
 };
 
 struct Outcome {
     LevelStats stats;
-    std::size_t blocks_before = 0, fallen = 0;
+    std::size_t blocks_before = 0, blocks_after = 0, fallen = 0;
     double tick_ms_mean = 0, tick_ms_max = 0;
     std::uint64_t hash = 0;
 };
@@ -61,6 +64,43 @@ void apply(Level& level, GroupId build, const Edit& edit) {
                 for (int x = lo.x; x <= hi.x; x++) touched += level.remove_block(build, {x, y, z}, cause);
     }
     if (touched == 0) warn_no_block(edit);
+}
+
+/// In a scene coordinates are those of the world.
+void apply(Level& level, const Edit& edit) {
+    if (edit.kind == Edit::Kind::blast) {
+        level.blast(center_of(edit.box.min), edit.power);
+    } else {
+        const DVec3 half{0.5, 0.5, 0.5};
+        if (level.carve({center_of(edit.box.min) - half, center_of(edit.box.max) + half}) == 0)
+            warn_no_block(edit);
+    }
+}
+
+/// A group as it stood at the start.
+struct Standing {
+    GroupId id;
+    Vec3 middle;  // of its blocks, in its frame
+    DVec3 at;     // the same, in the world
+};
+
+std::vector<Standing> standing_groups(const Level& level) {
+    std::vector<Standing> out;
+    for (const GroupId id : level.groups()) {
+        const auto group = level.group(id);
+        const CellBox b = group->grid->bounds();
+        const Vec3 middle{float(b.min.x + b.max.x + 1) / 2, float(b.min.y + b.max.y + 1) / 2,
+                          float(b.min.z + b.max.z + 1) / 2};
+        out.push_back({id, middle, group->body.to_world(middle)});
+    }
+    return out;
+}
+
+/// Blocks of structures in the terrain.
+std::size_t marked_blocks(const Level& level) {
+    std::size_t n = 0;
+    for (const StructureId id : level.structures()) n += level.structure(id)->grid->block_count();
+    return n;
 }
 
 /// The rotation by right angles nearest to a group's.
@@ -97,6 +137,7 @@ RightAngles nearest_right_angles(Quat rotation) {
 /// centre of mass. A block whose cell is taken goes to the nearest free one above, so that none is lost.
 Grid frozen(const Level& level) {
     Grid out(level.table());
+    level.terrain().for_each([&](Cell cell, BlockId block) { out.set(cell, block); });
     for (GroupId id : level.groups()) {
         const auto group = level.group(id);
         const RightAngles turn = nearest_right_angles(group->pose.rotation);
@@ -123,29 +164,37 @@ void save_schem(const Level& level, const std::string& path) {
     if (!file) throw BadInput("cannot write " + path);
 }
 
-Outcome simulate(const CollapseOptions& options, const std::vector<Edit>& edits, const Model& model,
-                 int ticks, bool progress) {
+/// Of a model, or of a scene.
+Outcome simulate(const CollapseOptions& options, const std::vector<Edit>& edits,
+                 const std::optional<Model>& model, const CollapseScene* scene, int ticks, bool progress) {
     TbbJobs jobs(options.threads);
-    LevelSettings settings;
-    settings.ground = lowest_solid_layer(model.grid);
+    LevelSettings settings = collapse_scene_settings();
+    if (model) settings.ground = lowest_solid_layer(model->grid);
     settings.floor = *settings.ground;
     settings.jobs = options.threads > 1 ? &jobs : nullptr;
     Level level(settings);
     Outcome out;
-    out.blocks_before = model.grid.block_count();
-    const GroupId build = level.add_group(level.import(model.grid), {.bears_load = true, .asleep = true});
-    const DVec3 middle = [&] {
-        const CellBox b = model.grid.bounds();
-        return DVec3{(b.min.x + b.max.x + 1) * 0.5, (b.min.y + b.max.y + 1) * 0.5,
-                     (b.min.z + b.max.z + 1) * 0.5};
-    }();
-    for (const Edit& edit : edits) apply(level, build, edit);
-    level.check_structure_soon(build);
+    GroupId build;
+    if (model)
+        build = level.add_group(level.import(model->grid), {.bears_load = true, .asleep = true});
+    else
+        scene->build(level);
+    const std::vector<Standing> stood = standing_groups(level);
+    out.blocks_before = level.stats().blocks + marked_blocks(level);
+    for (const Edit& edit : edits) {
+        if (model)
+            apply(level, build, edit);
+        else
+            apply(level, edit);
+    }
+    if (model) level.check_structure_soon(build);
+    const int action_ticks = scene && edits.empty() ? scene->action_ticks : 0;
 
     double total = 0;
     auto last_said = Clock::now();
     for (int i = 0; i < ticks; i++) {
         const auto start = Clock::now();
+        if (i < action_ticks) scene->act(level, i);
         level.tick();
         level.clear_events();
         const auto end = Clock::now();
@@ -163,9 +212,13 @@ Outcome simulate(const CollapseOptions& options, const std::vector<Edit>& edits,
     out.tick_ms_mean = ticks ? total / ticks : 0;
     out.stats = level.stats();
     out.hash = level.hash();
-    const auto standing = level.group(build);
-    const bool stands = standing && length(standing->body.to_world(to_float(middle)) - middle) <= kMovedLimit;
-    out.fallen = out.stats.blocks - (stands ? standing->grid->block_count() : 0);
+    out.fallen = out.stats.blocks;
+    for (const Standing& then : stood) {
+        const auto now = level.group(then.id);
+        if (now && length(now->body.to_world(then.middle) - then.at) <= kMovedLimit)
+            out.fallen -= now->grid->block_count();
+    }
+    out.blocks_after = out.stats.blocks + marked_blocks(level);
     if (!options.save.empty()) save_schem(level, options.save);
     return out;
 }
@@ -176,17 +229,24 @@ std::string hex(std::uint64_t value) {
     return text;
 }
 
+std::string scene_names() {
+    std::string names;
+    for (const CollapseScene& scene : collapse_scenes())
+        names += (names.empty() ? "" : ", ") + std::string(scene.name);
+    return names;
+}
+
 void explain(const CollapseOptions& options, int ticks, const Outcome& o) {
     std::cout << options.input.file << "\n";
-    if (o.stats.blocks == 0)
+    if (o.blocks_after == 0)
         std::cout << "NOTHING IS LEFT of " << counted(o.blocks_before, "block", "blocks") << ".\n";
     else if (o.fallen == 0)
-        std::cout << "STANDS: " << counted(o.stats.blocks, "block", "blocks") << ", none has fallen.\n";
-    else if (o.fallen == o.stats.blocks)
+        std::cout << "STANDS: " << counted(o.blocks_after, "block", "blocks") << ", none has fallen.\n";
+    else if (o.fallen == o.blocks_after)
         std::cout << "FELL: all " << counted(o.fallen, "block", "blocks") << " came down.\n";
     else
         std::cout << "FELL IN PART: " << counted(o.fallen, "block", "blocks") << " came down, "
-                  << grouped(o.stats.blocks - o.fallen) << " still stand.\n";
+                  << grouped(o.blocks_after - o.fallen) << " still stand.\n";
     std::cout << "  " << counted(o.stats.destroyed, "block", "blocks") << " destroyed; "
               << counted(o.stats.groups, "piece", "pieces") << ", " << grouped(o.stats.awake)
               << " of them moving after " << options.seconds << " s\n";
@@ -197,12 +257,24 @@ void explain(const CollapseOptions& options, int ticks, const Outcome& o) {
     if (!options.save.empty()) std::cout << "  saved as " << options.save << "\n";
 }
 
-void run_collapse(const CollapseOptions& options) {
+void run_collapse(CollapseOptions options) {
     const std::vector<Edit> edits = options.edits.edits();  // bad usage comes before bad input
-    const Model model = options.input.load();
-    const int ticks = int(std::lround(options.seconds * LevelSettings{}.ticks_per_second));
+    // A file of that name comes first.
+    const CollapseScene* scene = nullptr;
+    if (!std::filesystem::exists(options.input.file)) scene = find_collapse_scene(options.input.file);
+    if (!scene && options.input.file.find_first_of("./") == std::string::npos &&
+        !std::filesystem::exists(options.input.file))
+        throw BadInput(options.input.file + " is no file and no scene; the scenes are " + scene_names());
+    if (!scene && options.seconds < 0) throw CLI::RequiredError("--seconds");
+    if (scene && !options.input.materials.empty())
+        throw BadInput("--materials is for files, a scene has its own");
+    std::optional<Model> model;
+    if (!scene) model = options.input.load();
+    constexpr int kTicksPerSecond = LevelSettings{}.ticks_per_second;
+    if (options.seconds < 0) options.seconds = double(scene->ticks) / kTicksPerSecond;
+    const int ticks = int(std::lround(options.seconds * kTicksPerSecond));
     const bool progress = !options.input.json && isatty(STDERR_FILENO);
-    const Outcome o = simulate(options, edits, model, ticks, progress);
+    const Outcome o = simulate(options, edits, model, scene, ticks, progress);
     if (!options.input.json) return explain(options, ticks, o);
     JsonObject out;
     out.add("ticks", std::uint64_t(ticks))
@@ -210,7 +282,7 @@ void run_collapse(const CollapseOptions& options) {
         .add("awake", std::uint64_t(o.stats.awake))
         .add("fallen_blocks", std::uint64_t(o.fallen))
         .add("blocks_before", std::uint64_t(o.blocks_before))
-        .add("blocks_after", std::uint64_t(o.stats.blocks))
+        .add("blocks_after", std::uint64_t(o.blocks_after))
         .add("blocks_destroyed", o.stats.destroyed)
         .add("tick_ms_mean", o.tick_ms_mean)
         .add("tick_ms_max", o.tick_ms_max)
@@ -225,9 +297,10 @@ void add_collapse(CLI::App& app) {
         app.add_subcommand("collapse", "What comes down? Lets the build stand, be hit and fall");
     const auto options = std::make_shared<CollapseOptions>();
     options->input.add_to(*command);
+    command->get_option("FILE")->description("A .vox or .schem file, or a scene: " + scene_names());
     options->edits.add_to(*command, true);
-    command->add_option("--seconds", options->seconds, "Game time to run")
-        ->required()
+    command->add_option("--seconds", options->seconds, "Game time to run; a scene has its own")
+        ->type_name("FLOAT")
         ->check(CLI::Range(0.0, 86400.0));
     command
         ->add_option("--threads", options->threads, "Threads to use; the result is the same for any number")

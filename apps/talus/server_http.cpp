@@ -176,10 +176,11 @@ class PageSession : public std::enable_shared_from_this<PageSession> {
         if (!requests_.take(now)) return refuse("too many requests");
         auto request = decode_request(bytes);
         if (!request) return refuse(request.error().message);
-        const bool heavy =
-            std::holds_alternative<UploadRequest>(*request) || std::holds_alternative<ResetRequest>(*request);
+        const bool heavy = std::holds_alternative<UploadRequest>(*request) ||
+                           std::holds_alternative<ResetRequest>(*request) ||
+                           std::holds_alternative<SceneRequest>(*request);
         if (heavy && !heavy_requests_.take(now))
-            return refuse("wait a moment before the next upload or reset");
+            return refuse("wait a moment before the next upload, reset or scene");
         if (!hub_.simulation->post(id_, std::move(*request))) refuse("the server is busy, try again");
     }
 

@@ -1,5 +1,6 @@
 #include "server_sim.h"
 
+#include "scenes/collapse_scene.h"
 #include "scenes/demo_town.h"
 #include "talus/level.h"
 #include "talus/level_encoder.h"
@@ -130,6 +131,8 @@ struct Simulation::State {
     std::unique_ptr<Columns> columns;
     DVec3 middle;
     LevelEncoder encoder;
+    const CollapseScene* scene = nullptr;  // null: what the server was started with
+    int acting = -1;  // ticks since the scene's action was started; -1: it is not under way
     double tick_ms = 0;
 
     std::mutex mutex;  // guards what follows
@@ -144,6 +147,9 @@ struct Simulation::State {
     void run();
     void run_reader();
     void rebuild();
+    void build_start();
+    /// Before each tick.
+    void go_on_acting();
     void say(ClientId client, bool error, const std::string& text);
     /// @return the whole world is new
     bool apply(Waiting& w);
@@ -155,15 +161,22 @@ void Simulation::State::rebuild() {
     columns.reset();
     level.reset();  // before the new one: two worlds may not fit
     encoder.forget();
-    LevelSettings s;
-    if (settings.start.empty())
-        s = demo_town_settings();
-    else
-        s.ground = 0;
+    acting = -1;
+    LevelSettings s = collapse_scene_settings();  // flat ground at 0
+    if (!scene && settings.start.empty()) s = demo_town_settings();
     s.jobs = settings.threads > 1 ? &jobs : nullptr;
     s.log = &log;
     level = std::make_unique<Level>(s);
     middle = {};
+    if (scene)
+        scene->build(*level);
+    else
+        build_start();
+    if (!columns) columns = std::make_unique<Columns>(level->terrain());
+    level->clear_events();
+}
+
+void Simulation::State::build_start() {
     if (settings.start.empty()) {
         build_demo_town(*level);
         const CellBox box = level->terrain().bounds();
@@ -174,7 +187,12 @@ void Simulation::State::rebuild() {
         const std::string fault = stand(model, model.format);
         if (!fault.empty()) spdlog::error("a start file is left out: {}", fault);
     }
-    level->clear_events();
+}
+
+void Simulation::State::go_on_acting() {
+    if (acting < 0) return;
+    scene->act(*level, acting++);
+    if (acting == scene->action_ticks) acting = -1;
 }
 
 std::string Simulation::State::stand(const Model& model, const std::string& name) {
@@ -218,6 +236,25 @@ bool Simulation::State::apply(Waiting& w) {
         spdlog::info("client {}: reset", w.client);
         rebuild();
         return true;
+    } else if (const auto* chosen = std::get_if<SceneRequest>(&w.request)) {
+        const auto scenes = collapse_scenes();
+        if (chosen->number > scenes.size()) {
+            spdlog::warn("client {}: refused: scene {}", w.client, chosen->number);
+            say(w.client, true, "there is no such scene");
+            return false;
+        }
+        scene = chosen->number ? &scenes[chosen->number - 1] : nullptr;
+        encoder.menu.current = chosen->number;
+        spdlog::info("client {}: scene {}", w.client, encoder.menu.entries[chosen->number].title);
+        rebuild();
+        return true;
+    } else {  // an action
+        const char* fault = !scene ? "this world has no action" : acting >= 0 ? "it is under way" : nullptr;
+        spdlog::info("client {}: action: {}", w.client, fault ? fault : scene->action);
+        if (fault)
+            say(w.client, true, fault);
+        else
+            acting = 0;
     }
     return false;
 }
@@ -242,6 +279,7 @@ void Simulation::State::run() {
             say(u.client, !fault.empty(), fault.empty() ? u.name + " stands" : fault);
         }
         const auto begin = Clock::now();
+        go_on_acting();
         level->tick();
         tick_ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
         auto message =
@@ -303,6 +341,9 @@ Simulation::~Simulation() { stop(); }
 
 void Simulation::start() {
     State& s = *state_;
+    s.encoder.menu.entries.push_back({s.settings.start.empty() ? "a small town" : "as started", ""});
+    for (const CollapseScene& scene : collapse_scenes())
+        s.encoder.menu.entries.push_back({scene.title, scene.action});
     s.rebuild();
     s.ticker = std::thread([&s] {
         try {

@@ -176,7 +176,7 @@ TALUS_EXPORT(move_player) void talus_move_player() {
 }
 
 /// numbers out: connected 0, tick 1, groups 2, awake 3, blocks 4, tick ms 5, has ground 6, ground 7, bounds
-/// 8-13, shown tick 14, rate of the clock 15, groups that move 16.
+/// 8-13, shown tick 14, rate of the clock 15, groups that move 16, welcomes 17.
 TALUS_EXPORT(stats) void talus_stats() {
     double* n = module().numbers;
     const ClientWorld::Stats s = module().world.stats();
@@ -193,6 +193,21 @@ TALUS_EXPORT(stats) void talus_stats() {
     n[14] = s.shown_tick;
     n[15] = s.rate;
     n[16] = double(module().world.moving_count());
+    n[17] = double(s.welcomes);
+}
+
+/// The menu of scenes. @return how many; numbers out: the current one 0
+TALUS_EXPORT(scenes) std::uint32_t talus_scenes() {
+    const talus::SceneMenu& menu = module().world.menu();
+    module().numbers[0] = double(menu.current);
+    return std::uint32_t(menu.entries.size());
+}
+/// Text to out_bytes().
+TALUS_EXPORT(scene_title) void talus_scene_title(std::uint32_t i) {
+    put_text(module().world.menu().entries[i].title);
+}
+TALUS_EXPORT(scene_action) void talus_scene_action(std::uint32_t i) {
+    put_text(module().world.menu().entries[i].action);
 }
 
 /// Requests: @return size of out_bytes().
@@ -211,3 +226,7 @@ TALUS_EXPORT(encode_upload) std::uint32_t talus_encode_upload(std::uint32_t name
                                      {in.begin() + std::ptrdiff_t(split), in.end()}});
 }
 TALUS_EXPORT(encode_reset) std::uint32_t talus_encode_reset() { return give(talus::ResetRequest{}); }
+TALUS_EXPORT(encode_scene) std::uint32_t talus_encode_scene(std::uint32_t number) {
+    return give(talus::SceneRequest{number});
+}
+TALUS_EXPORT(encode_act) std::uint32_t talus_encode_act() { return give(talus::ActRequest{}); }

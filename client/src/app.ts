@@ -39,6 +39,8 @@ export class App {
   private quality: Quality;
   private watch: FrameWatch | null;
   private framed = false;
+  private welcomes = 0;
+  private scene = 0;
   private shake = 0;
   private last = 0;
   private fps = 0;
@@ -55,6 +57,8 @@ export class App {
       toggleCapture: () => this.toggleCapture(),
       toggleSound: () => this.toggleSound(),
       reset: () => this.reset(),
+      scene: (number) => this.send(this.core.encodeScene(number)),
+      act: () => this.send(this.core.encodeAct()),
       file: (file) => void this.upload(file),
     });
     const asked = firstQuality(location.search, '');
@@ -83,6 +87,7 @@ export class App {
   private startAnew(): void {
     this.core.reset();
     this.world.clear();
+    this.welcomes = 0;
   }
 
   private frame(): void {
@@ -96,6 +101,13 @@ export class App {
     for (const effect of this.core.takeEffects()) this.show(effect, now);
     for (const notice of this.core.takeNotices()) this.ui.toast(notice.text, notice.error ? 'error' : 'note', notice.error ? 8 : 4);
     const stats = this.core.stats();
+    if (stats.connected && stats.welcomes !== this.welcomes) {
+      this.welcomes = stats.welcomes;
+      const menu = this.core.scenes();
+      this.ui.showScenes(menu);
+      if (this.framed && menu.current !== this.scene) this.frameAll();
+      this.scene = menu.current;
+    }
     if (stats.connected && !this.framed) {
       this.framed = true;
       this.frameAll();
@@ -312,7 +324,7 @@ export class App {
     window.addEventListener('keydown', (event) => {
       this.sound.wake();
       const target = event.target as HTMLElement | null;
-      if (event.ctrlKey || event.altKey || event.metaKey || target?.tagName === 'INPUT' || target?.tagName === 'BUTTON') return;
+      if (event.ctrlKey || event.altKey || event.metaKey || ['INPUT', 'BUTTON', 'SELECT'].includes(target?.tagName ?? '')) return;
       const held = heldKey(event.code);
       const command = event.repeat ? undefined : commandOf(event.code);
       if (held) this.held.add(held);
@@ -390,6 +402,7 @@ export class App {
       setPower: (power: number) => this.setPower(power),
       quality: () => this.quality.name,
       gpu: () => this.renderer.gpuName,
+      scenes: () => this.core.scenes(),
     };
   }
 }

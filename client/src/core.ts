@@ -3,7 +3,7 @@
 // The module's memory may move with any call, so views are made anew and what is handed out is a copy.
 // The other side, with the layout of records: bindings/wasm/talus_wasm.cpp.
 
-import type { Core, Effect, MeshChange, Notice, Pick, Player, Poses, Stats } from './core_api';
+import type { Core, Effect, MeshChange, Notice, Pick, Player, Poses, SceneMenu, Stats } from './core_api';
 
 /** Where the module comes from: its address, or its bytes. */
 export type CoreSource = string | URL | ArrayBuffer | Uint8Array;
@@ -32,10 +32,15 @@ interface Exports {
   pick(): void;
   move_player(): void;
   stats(): void;
+  scenes(): number;
+  scene_title(index: number): void;
+  scene_action(index: number): void;
   encode_blast(x: number, y: number, z: number, power: number): number;
   encode_dig(group: number, x: number, y: number, z: number): number;
   encode_upload(nameSize: number): number;
   encode_reset(): number;
+  encode_scene(number: number): number;
+  encode_act(): number;
 }
 
 const kChangeBytes = 56;
@@ -160,8 +165,21 @@ class WasmCore implements Core {
       blocks: n[4]!,
       tickMs: n[5]!,
       ground: n[6] !== 0 ? n[7]! : null,
+      welcomes: n[17]!,
       bounds: [n[8]!, n[9]!, n[10]!, n[11]!, n[12]!, n[13]!],
     };
+  }
+
+  scenes(): SceneMenu {
+    const count = this.core.scenes();
+    const current = this.numbers()[0]!;
+    const entries = Array.from({ length: count }, (_, i) => {
+      this.core.scene_title(i);
+      const title = this.outText();
+      this.core.scene_action(i);
+      return { title, action: this.outText() };
+    });
+    return { entries, current };
   }
 
   encodeBlast(point: [number, number, number], power: number): Uint8Array {
@@ -185,6 +203,14 @@ class WasmCore implements Core {
 
   encodeReset(): Uint8Array {
     return this.outBytes(this.core.encode_reset());
+  }
+
+  encodeScene(number: number): Uint8Array {
+    return this.outBytes(this.core.encode_scene(number));
+  }
+
+  encodeAct(): Uint8Array {
+    return this.outBytes(this.core.encode_act());
   }
 
   private numbers(): Float64Array {

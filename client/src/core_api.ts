@@ -48,6 +48,7 @@ export interface Stats {
   blocks: number;
   tickMs: number;
   ground: number | null; // height of the flat floor
+  welcomes: number; // worlds received since the connection began: a new one may bring another menu
   bounds: [number, number, number, number, number, number]; // of everything at the last welcome: a camera can frame it
 }
 
@@ -63,6 +64,12 @@ export interface Effect {
 export interface Notice {
   error: boolean;
   text: string;
+}
+
+/** The worlds the server offers; each but the first has an action that brings it down. */
+export interface SceneMenu {
+  entries: { title: string; action: string }[];
+  current: number;
 }
 
 /** Once per frame: poses(now) first (it moves playback on), then take...Changes(), which are of the same moment. */
@@ -82,9 +89,12 @@ export interface Core {
   /** Moves the player for dt seconds: carried by what it stands on, pushed out of solids, then its own movement (wish = wanted velocity, world axes; jump). */
   movePlayer(player: Player, wish: [number, number, number], jump: boolean, dt: number, nowSeconds: number): Player;
   stats(): Stats;
+  scenes(): SceneMenu;
   // Messages to send to the server, encoded.
   encodeBlast(point: [number, number, number], power: number): Uint8Array;
   encodeDig(pick: Pick): Uint8Array;
   encodeUpload(name: string, bytes: Uint8Array): Uint8Array;
   encodeReset(): Uint8Array;
+  encodeScene(number: number): Uint8Array;
+  encodeAct(): Uint8Array;
 }

@@ -1,5 +1,6 @@
 // ui.ts - panels around the view: readout, tools, help, toasts. It only shows and reports; app.ts decides.
 import type { ConnectionState } from './connection';
+import type { SceneMenu } from './core_api';
 
 function element<T extends HTMLElement>(id: string): T {
   const found = document.getElementById(id);
@@ -13,6 +14,8 @@ export interface UiActions {
   toggleCapture: () => void;
   toggleSound: () => void;
   reset: () => void;
+  scene: (number: number) => void;
+  act: () => void;
   file: (file: File) => void;
 }
 
@@ -56,6 +59,7 @@ export class Ui {
   private help = element<HTMLDetailsElement>('help');
   private file = element<HTMLInputElement>('file');
   private state = element('state');
+  private scene = element<HTMLSelectElement>('scene');
 
   constructor(actions: UiActions) {
     this.help.open = window.innerWidth >= 900;
@@ -72,6 +76,11 @@ export class Ui {
     click('capture', actions.toggleCapture);
     click('sound', actions.toggleSound);
     click('reset', actions.reset);
+    click('act', actions.act);
+    this.scene.addEventListener('change', () => {
+      actions.scene(Number(this.scene.value));
+      this.canvas.focus();
+    });
     click('open', () => this.chooseFile());
     this.file.addEventListener('change', () => {
       for (const file of this.file.files ?? []) actions.file(file);
@@ -103,6 +112,15 @@ export class Ui {
 
   toggleHelp(): void {
     this.help.open = !this.help.open;
+  }
+
+  showScenes(menu: SceneMenu): void {
+    element('scenes').hidden = menu.entries.length < 2;
+    this.scene.replaceChildren(...menu.entries.map(({ title }, i) => new Option(title, String(i), false, i === menu.current)));
+    const action = menu.entries[menu.current]?.action ?? '';
+    const button = element('act');
+    button.textContent = action;
+    button.hidden = action === '';
   }
 
   showPower(power: number): void {

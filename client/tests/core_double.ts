@@ -1,5 +1,5 @@
 // core_double.ts - stands in for talus.wasm in tests of the page: a scene with moving pieces, no rules.
-import type { Core, Effect, MeshChange, MeshData, Notice, Pick, Player, Poses, Stats } from '../src/core_api';
+import type { Core, Effect, MeshChange, MeshData, Notice, Pick, Player, Poses, SceneMenu, Stats } from '../src/core_api';
 
 export interface DoubleGroup {
   id: number;
@@ -16,7 +16,7 @@ export class CoreDouble implements Core {
   groups: DoubleGroup[] = [];
   received: Uint8Array[] = [];
   resets = 0;
-  state: Stats = { connected: true, tick: 0, groups: 0, awake: 0, blocks: 0, tickMs: 0, ground: 0, bounds: [-30, 0, -30, 30, 20, 30] };
+  state: Stats = { connected: true, tick: 0, groups: 0, awake: 0, blocks: 0, tickMs: 0, ground: 0, welcomes: 1, bounds: [-30, 0, -30, 30, 20, 30] };
 
   addGroup(group: DoubleGroup): void {
     this.groups.push(group);
@@ -65,6 +65,9 @@ export class CoreDouble implements Core {
   stats(): Stats {
     return this.state;
   }
+  scenes(): SceneMenu {
+    return { entries: [], current: 0 };
+  }
   encodeBlast(): Uint8Array {
     return new Uint8Array([1]);
   }
@@ -76,5 +79,11 @@ export class CoreDouble implements Core {
   }
   encodeReset(): Uint8Array {
     return new Uint8Array([4]);
+  }
+  encodeScene(): Uint8Array {
+    return new Uint8Array([5]);
+  }
+  encodeAct(): Uint8Array {
+    return new Uint8Array([6]);
   }
 }

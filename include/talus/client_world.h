@@ -104,9 +104,12 @@ class ClientWorld {
         DBox bounds;                   ///< of everything at the last welcome, relative to origin()
         double shown_tick = 0;         ///< where playback is
         double rate = 1;               ///< of the playback clock
+        std::uint32_t welcomes = 0;    ///< since the last reset(): each may bring another menu()
     };
     Stats stats() const;
     DVec3 origin() const;
+    /// The worlds to choose from.
+    const SceneMenu& menu() const;
 
     struct State;  ///< src/net/client_state.h
 

@@ -25,6 +25,8 @@ class LevelEncoder {
     /// The group behind a number a page sent; nullopt when it is gone or never was.
     std::optional<GroupId> find(WireId id) const;
 
+    SceneMenu menu;  ///< told with every full state
+
  private:
     struct Known {
         GroupId group;

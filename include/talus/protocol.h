@@ -8,7 +8,7 @@
 //     welcome + frame of tick T  ------------>    forget everything, show this
 //     frame of tick T+1, T+2 ... ------------>    play back between frames
 //     notice                     ------------>    words for the user
-//                                <------------    blast, dig, upload, reset
+//                                <------------    blast, dig, upload, reset, a scene, its action
 //
 // A frame holds what its tick changed in the end, not how: the blocks of a new group are those after the
 // tick, a group that came and went within the tick is never told. Poses are full doubles and floats, sent
@@ -32,7 +32,7 @@
 
 namespace talus {
 
-constexpr std::uint32_t kProtocolVersion = 1;
+constexpr std::uint32_t kProtocolVersion = 2;
 
 // Limits of a message.
 constexpr std::size_t kMaxServerMessage = std::size_t(128) << 20;  ///< bytes
@@ -46,6 +46,8 @@ constexpr double kMaxPosition = 1e9;                      ///< metres on each ax
 constexpr float kMaxBlastPower = 32;
 constexpr std::size_t kMaxShapeBoxes = 32;
 constexpr std::size_t kMaxFrameEffects = 256;
+constexpr std::size_t kMaxScenes = 64;
+constexpr std::size_t kMaxSceneText = 100;
 
 /// Number of a group on the wire: never used twice by one server, and never 0.
 using WireId = std::uint32_t;
@@ -102,6 +104,16 @@ struct Frame {
     FrameStats stats;
 };
 
+/// The worlds a page may ask for; `current` is what this one is made of.
+struct SceneMenu {
+    struct Entry {
+        std::string title;
+        std::string action;  ///< words on a button; empty: it has none
+    };
+    std::vector<Entry> entries;
+    std::uint32_t current = 0;
+};
+
 struct Welcome {
     float cell_size = 1;
     float ticks_per_second = 20;
@@ -109,6 +121,7 @@ struct Welcome {
     DVec3 origin;  ///< about which the page reckons in floats
     const Grid* terrain = nullptr;
     std::unique_ptr<Grid> own_terrain;
+    SceneMenu menu;
 };
 
 std::vector<std::uint8_t> encode_frame(const Frame& frame, const Welcome* welcome = nullptr);
@@ -127,7 +140,14 @@ struct UploadRequest {
     std::vector<std::uint8_t> bytes;
 };
 struct ResetRequest {};
-using ClientRequest = std::variant<BlastRequest, DigRequest, UploadRequest, ResetRequest>;
+/// The world becomes another scene, for everyone.
+struct SceneRequest {
+    std::uint32_t number = 0;  ///< in the menu
+};
+/// Starts the action of the scene.
+struct ActRequest {};
+using ClientRequest =
+    std::variant<BlastRequest, DigRequest, UploadRequest, ResetRequest, SceneRequest, ActRequest>;
 
 std::vector<std::uint8_t> encode_request(const ClientRequest& request);
 /// Finite numbers inside the limits, but nothing is known yet of the world: whether a group or block is there

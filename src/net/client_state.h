@@ -48,6 +48,8 @@ struct ClientWorld::State {
     DBox bounds;  // world
     std::uint64_t newest = 0;
     FrameStats frame_stats;
+    SceneMenu menu;
+    std::uint32_t welcomes = 0;
 
     PlaybackClock clock;
     std::uint64_t applied = 0;  // tick of the last frame shown

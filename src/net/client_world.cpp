@@ -83,6 +83,8 @@ void ClientWorld::State::show_welcome(Welcome welcome, Frame frame, double now) 
     dt = 1.0 / double(welcome.ticks_per_second);
     ground = welcome.ground;
     origin = welcome.origin;
+    menu = std::move(welcome.menu);
+    welcomes++;
     applied = frame.tick;
     clock.start(frame.tick, double(welcome.ticks_per_second), now);
     terrain_meshes.mark_all(*terrain);
@@ -331,8 +333,11 @@ ClientWorld::Stats ClientWorld::stats() const {
     if (out.connected) out.bounds = {s.bounds.min - s.origin, s.bounds.max - s.origin};
     out.shown_tick = s.clock.shown();
     out.rate = s.clock.rate();
+    out.welcomes = s.welcomes;
     return out;
 }
+
+const SceneMenu& ClientWorld::menu() const { return state_->menu; }
 
 DVec3 ClientWorld::origin() const { return state_->origin; }
 

@@ -98,6 +98,21 @@ class Reader {
         if (from.origin()) to.origin = point_of(*from.origin());
         if (!in_range(to.origin)) fail("origin");
         to.own_terrain = std::make_unique<Grid>(*state_.table);
+        read_menu(from, to.menu);
+    }
+
+    void read_menu(const wire::Welcome& from, SceneMenu& to) {
+        if (!from.scenes()) return;
+        if (from.scenes()->size() > kMaxScenes) return fail("number of scenes");
+        for (const auto* scene : *from.scenes()) {
+            SceneMenu::Entry& entry = to.entries.emplace_back();
+            if (scene->title()) entry.title = scene->title()->str();
+            if (scene->action()) entry.action = scene->action()->str();
+            if (entry.title.size() > kMaxSceneText || entry.action.size() > kMaxSceneText)
+                return fail("words of a scene");
+        }
+        to.current = from.scene();
+        if (!to.entries.empty() && to.current >= to.entries.size()) fail("number of the scene");
     }
 
     void fail(std::string what) {

@@ -165,6 +165,7 @@ std::vector<std::uint8_t> LevelEncoder::full_state(const Level& level, float tic
     welcome.ticks_per_second = float(level.settings().ticks_per_second);
     welcome.ground = level.settings().ground;
     welcome.terrain = &level.terrain();
+    welcome.menu = menu;
     // Floats are fine near the zero of the world; a world far away is shown about its own middle.
     if (!level.terrain().empty()) {
         const CellBox box = level.terrain().bounds();

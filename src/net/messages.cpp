@@ -111,9 +111,15 @@ std::vector<std::uint8_t> encode_frame(const Frame& frame, const Welcome* welcom
         Offset<wire::Blocks> terrain;
         if (welcome->terrain) terrain = encode_blocks(builder, *welcome->terrain);
         const wire::Double3 origin = to_wire(welcome->origin);
-        hello =
-            wire::CreateWelcome(builder, welcome->cell_size, welcome->ticks_per_second,
-                                welcome->ground.has_value(), welcome->ground.value_or(0), &origin, terrain);
+        std::vector<Offset<wire::Scene>> scenes;
+        for (const SceneMenu::Entry& entry : welcome->menu.entries) {
+            const auto title = builder.CreateString(entry.title), action = builder.CreateString(entry.action);
+            scenes.push_back(wire::CreateScene(builder, title, action));
+        }
+        const auto scene_list = builder.CreateVector(scenes);
+        hello = wire::CreateWelcome(builder, welcome->cell_size, welcome->ticks_per_second,
+                                    welcome->ground.has_value(), welcome->ground.value_or(0), &origin,
+                                    terrain, scene_list, welcome->menu.current);
     }
     return finished(builder, wire::CreateServerMessage(builder, kProtocolVersion, hello, body));
 }
@@ -142,9 +148,15 @@ std::vector<std::uint8_t> encode_request(const ClientRequest& request) {
         const auto name = builder.CreateString(upload->name);
         const auto bytes = builder.CreateVector(upload->bytes);
         body = wire::CreateUpload(builder, name, bytes).Union();
-    } else {
+    } else if (std::holds_alternative<ResetRequest>(request)) {
         kind = wire::Request_Reset;
         body = wire::CreateReset(builder).Union();
+    } else if (const auto* scene = std::get_if<SceneRequest>(&request)) {
+        kind = wire::Request_ChooseScene;
+        body = wire::CreateChooseScene(builder, scene->number).Union();
+    } else {
+        kind = wire::Request_Act;
+        body = wire::CreateAct(builder).Union();
     }
     builder.Finish(wire::CreateClientMessage(builder, kProtocolVersion, kind, body));
     return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
@@ -194,6 +206,12 @@ Result<ClientRequest> decode_request(std::span<const std::uint8_t> given) {
             UploadRequest{std::move(name), {upload->bytes()->begin(), upload->bytes()->end()}}};
     }
     if (message->request_as_Reset()) return ClientRequest{ResetRequest{}};
+    if (const auto* scene = message->request_as_ChooseScene()) {
+        if (scene->number() >= kMaxScenes)
+            return refuse("scene " + std::to_string(scene->number()) + ", there are fewer");
+        return ClientRequest{SceneRequest{scene->number()}};
+    }
+    if (message->request_as_Act()) return ClientRequest{ActRequest{}};
     return refuse("unknown request");
 }
 

@@ -113,6 +113,35 @@ TEST(CollapseCli, NothingLeftIsNoError) {
     EXPECT_EQ(json["fallen_blocks"], 0);
 }
 
+TEST(CollapseCli, ScenesStandBesideFiles) {
+    const Json tower = collapse({"tower"});
+    EXPECT_EQ(tower["ticks"], 260);
+    EXPECT_GT(tower["fallen_blocks"], 500);
+    const Json balcony = collapse({"balcony", "--threads", "2"});
+    EXPECT_EQ(balcony["hash"], collapse({"balcony"})["hash"]);
+    for (const Json& json : {tower, balcony})
+        EXPECT_EQ(json["blocks_before"].get<int>(),
+                  json["blocks_after"].get<int>() + json["blocks_destroyed"].get<int>());
+    EXPECT_LT(balcony["fallen_blocks"], 100);
+    EXPECT_GT(balcony["blocks_after"], 1000) << "the house is terrain, and counts";
+    // Edits take the place of the scene's own action.
+    const Json cut = collapse({"bridge", "--seconds", "5", "--carve", "19,12,0:19,13,3"});
+    EXPECT_EQ(cut["ticks"], 100);
+    EXPECT_GT(cut["fallen_blocks"], 40);
+    const Json alone = collapse({"bridge", "--remove", "-3,12,0"});
+    EXPECT_EQ(alone["fallen_blocks"], 0);
+    EXPECT_EQ(alone["blocks_destroyed"], 1);
+
+    const auto unknown = run_talus({"collapse", "castle"});
+    EXPECT_EQ(unknown.exit, 1);
+    const auto help = run_talus({"collapse", "--help"});
+    EXPECT_EQ(help.exit, 0);
+    for (const char* name : {"tower", "balcony", "floors", "bridge", "houses", "ship", "wear", "town"}) {
+        EXPECT_NE(unknown.err.find(name), std::string::npos) << name;
+        EXPECT_NE(help.out.find(name), std::string::npos) << name;
+    }
+}
+
 TEST(CollapseCli, BadUsageAndBadInput) {
     const files::TempFolder folder;
     const std::string file = folder.add("t.schem", files::full_schem(2, 2, 2).file());

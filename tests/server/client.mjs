@@ -51,6 +51,15 @@ export function loadCore() {
     blast: (x, y, z, power) => out(core.encode_blast(x, y, z, power)),
     dig: (group, x, y, z) => out(core.encode_dig(group, x, y, z)),
     reset: () => out(core.encode_reset()),
+    scene: (number) => out(core.encode_scene(number)),
+    act: () => out(core.encode_act()),
+    scenes() {
+      const count = core.scenes();
+      const current = new Float64Array(core.memory.buffer, core.numbers(), 1)[0];
+      const text = (put, i) => (put(i), out(core.out_size()).toString());
+      const entries = Array.from({ length: count }, (_, i) => ({ title: text(core.scene_title, i), action: text(core.scene_action, i) }));
+      return { entries, current };
+    },
     upload(name, bytes) {
       const title = Buffer.from(name);
       const at = core.buffer(title.length + bytes.length);

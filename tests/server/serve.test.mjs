@@ -159,6 +159,39 @@ test('an upload stands as a group of its own, or says why not', async () => {
   page.close();
 });
 
+test('a scene is chosen for all, and its action brings it down', async () => {
+  const other = await serve();
+  const [first, second] = [await Page.open(other.port), await Page.open(other.port)];
+  for (const page of [first, second]) await page.until((p) => p.world.stats().connected);
+  const { entries, current } = first.world.scenes();
+  assert.equal(current, 0);
+  assert.equal(entries[0].action, '');
+  const floors = entries.findIndex((e) => e.title === 'floor onto floor');
+  assert.ok(floors > 0 && entries[floors].action.length > 0);
+  first.send(first.world.act()); // the town has none
+  await first.until((p) => p.notices.length === 1);
+  assert.match(first.notices.pop().text, /no action/);
+  first.send(first.world.scene(floors));
+  for (const page of [first, second]) await page.until((p) => p.world.scenes().current === floors);
+  for (const page of [first, second]) assert.equal(page.world.stats().groups, 0, 'it stands as terrain');
+  second.send(second.world.act());
+  for (const page of [first, second]) await page.until((p) => p.world.stats().groups > 4);
+  second.send(second.world.reset());
+  for (const page of [first, second]) await page.until((p) => p.world.stats().groups === 0);
+  assert.equal(first.world.scenes().current, floors, 'reset puts the same scene back');
+  // Forged numbers are refused, those of the world's menu and those beyond any.
+  second.send(second.world.scene(entries.length));
+  second.send(second.world.scene(4_000_000_000));
+  await second.until((p) => p.notices.length === 2);
+  assert.ok(second.notices.every((n) => n.error && /scene/.test(n.text)));
+  assert.match(other.log, /refused: scene/);
+  assert.match(other.log, /scene floor onto floor/);
+  assert.equal(second.world.scenes().current, floors);
+  first.close();
+  second.close();
+  await end(other);
+});
+
 test('forged requests are refused and logged', async () => {
   const page = await Page.open(server.port);
   await page.until((p) => p.world.stats().connected);
