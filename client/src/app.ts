@@ -286,7 +286,7 @@ export class App {
     if (pieces.length === 0) pieces.push({ low: [b[0], b[1], b[2]], high: [b[3], b[4], b[5]] });
     const { clientWidth, clientHeight } = this.ui.canvas;
     const aspect = Math.max(0.5, clientWidth / Math.max(1, clientHeight));
-    const free = Math.max(0.5, (clientHeight - 110) / Math.max(1, clientHeight));  // between the panels above and below
+    const free = Math.max(0.5, (clientHeight - 160) / Math.max(1, clientHeight));  // between the panels above and below
     const view = frameBoxes(pieces, normalize([-0.42, 0.27, 0.87]), this.renderer.camera.fov, aspect, 0.92, free);
     this.setCamera(view.eye, view.target);
   }

@@ -1,18 +1,65 @@
-// Random scripts of edits, blasts and ticks: what must hold whatever happens. TALUS_SCRIPTS sets how many
-// (40).
+// Random scripts of edits, blasts and ticks: what must hold whatever happens. rapidcheck makes the scripts
+// and cuts one that fails down to the steps that matter. More of them, or one again:
+//     RC_PARAMS="max_success=10000" build/release/bin/test_world --gtest_filter='RandomScripts.*'
+//     RC_PARAMS="reproduce=..." (as printed by the failure)
 #include "talus/level.h"
+#include "talus/snapshot.h"
 #include "world/level_state.h"
 
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
 
-#include <cstdlib>
+#include <algorithm>
+#include <memory>
+#include <ostream>
 #include <random>
+
+namespace talus {
+
+/// One step. What it does in detail follows from its seed, so that a script can lose any of its steps.
+struct Step {
+    enum Kind {
+        add_group,
+        add_structure,
+        blast,
+        carve_box,
+        carve_ball,
+        edit_group,
+        edit_terrain,
+        push,
+        wear,
+        ask,
+        forget,
+        snapshot,
+        wait,
+        kinds
+    };
+    int kind;
+    std::uint32_t seed;
+    friend std::ostream& operator<<(std::ostream& out, const Step& step) {
+        static constexpr const char* kNames[kinds] = {
+            "add_group", "add_structure", "blast", "carve_box", "carve_ball", "edit_group", "edit_terrain",
+            "push",      "wear",          "ask",   "forget",    "snapshot",   "wait"};
+        return out << kNames[step.kind] << ' ' << step.seed;
+    }
+};
+
+}  // namespace talus
+
+template <>
+struct rc::Arbitrary<talus::Step> {
+    static Gen<talus::Step> arbitrary() {
+        return gen::build<talus::Step>(gen::set(&talus::Step::kind, gen::inRange(0, int(talus::Step::kinds))),
+                                       gen::set(&talus::Step::seed, gen::inRange(0u, 1u << 30)));
+    }
+};
 
 namespace talus {
 namespace {
 
-struct Script {
-    Level level;
+struct Play {
+    std::unique_ptr<Level> level = std::make_unique<Level>(settings());
     std::mt19937 random;
     BlockId stone, glass, torch, slab;
     std::size_t placed = 0;
@@ -23,23 +70,39 @@ struct Script {
         s.debris_ticks = 30;
         return s;
     }
-    explicit Script(unsigned seed) : level(settings()), random(seed) {
-        stone = level.table().add(blockgame_stone());
-        glass = level.table().add(*find_real_material("glass"));
+    Play() {
+        BlockTable& table = level->table();
+        stone = table.add(blockgame_stone());
+        glass = table.add(*find_real_material("glass"));
         Material t = blockgame_stone();
         t.name = "torch";
         t.solid = false;
         t.density = 0;
-        torch = level.table().add(t);
+        torch = table.add(t);
         const Box half{{0, 0, 0}, {1, 0.5f, 1}};
-        slab = level.table().add(BlockType{"slab", blockgame_stone(), BlockShape({&half, 1})});
+        slab = table.add(BlockType{"slab", blockgame_stone(), BlockShape({&half, 1})});
     }
     int pick(int n) { return int(random() % unsigned(n)); }
     double real(double lo, double hi) { return lo + (hi - lo) * double(random() % 10007) / 10007; }
     BlockId any_block() { return pick(8) == 0 ? torch : pick(6) == 0 ? slab : pick(3) == 0 ? glass : stone; }
+    DVec3 somewhere() { return {real(-22, 30), real(-1, 12), real(-22, 30)}; }
+    Cell some_cell(const CellBox& b) {
+        return {b.min.x + pick(b.max.x - b.min.x + 2), b.min.y + pick(b.max.y - b.min.y + 2),
+                b.min.z + pick(b.max.z - b.min.z + 2)};
+    }
+    std::optional<GroupId> some_group() {
+        const auto ids = level->groups();
+        if (ids.empty()) return std::nullopt;
+        return ids[std::size_t(pick(int(ids.size())))];
+    }
+    std::optional<StructureId> some_structure() {
+        const auto ids = level->structures();
+        if (ids.empty()) return std::nullopt;
+        return ids[std::size_t(pick(int(ids.size())))];
+    }
 
-    void add_build() {
-        Grid g(level.table());
+    Grid some_build() {
+        Grid g(level->table());
         const int w = 3 + pick(7), h = 3 + pick(9), d = 3 + pick(7);
         for (int y = 0; y < h; y++)
             for (int z = 0; z < d; z++)
@@ -47,6 +110,10 @@ struct Script {
                     const bool shell = x == 0 || z == 0 || x == w - 1 || z == d - 1 || y % 4 == 3;
                     if (shell ? pick(12) != 0 : pick(30) == 0) g.set({x, y, z}, any_block());
                 }
+        return g;
+    }
+    void add_group() {
+        Grid g = some_build();
         if (g.solid_count() == 0) return;
         placed += g.block_count();
         GroupSettings at;
@@ -55,94 +122,198 @@ struct Script {
             at.pose.rotation = axis_angle({float(real(-1, 1)), 1, float(real(-1, 1))}, float(real(0, 6)));
         at.bears_load = pick(4) != 0;
         at.asleep = pick(2) == 0;
-        level.add_group(std::move(g), at);
+        level->add_group(std::move(g), at);
     }
-    DVec3 somewhere() { return {real(-22, 30), real(-1, 12), real(-22, 30)}; }
+    void add_structure() {
+        const Grid g = some_build();
+        const Cell at{pick(40) - 20, pick(4) == 0 ? 3 : 0, pick(40) - 20};
+        g.for_each([&](Cell c, BlockId id) {
+            if (level->terrain().has(c + at)) return;
+            level->set_terrain(c + at, id);
+            placed++;
+        });
+        const CellBox box = g.bounds();
+        level->mark_structure({box.min + at, box.max + at});
+    }
 
-    void act() {
-        const auto ids = level.groups();
-        switch (pick(9)) {
-            case 0:
-                add_build();
-                break;
-            case 1:
-                level.blast(somewhere(), float(real(0.5, 7)));
-                break;
-            case 2: {
+    void act(const Step& step) {
+        random.seed(step.seed);
+        switch (step.kind) {
+            case Step::add_group:
+                return add_group();
+            case Step::add_structure:
+                return add_structure();
+            case Step::blast:
+                level->blast(somewhere(), float(real(0.5, 7)));
+                return;
+            case Step::carve_box: {
                 const DVec3 p = somewhere();
-                level.carve({p, p + DVec3{real(0, 6), real(0, 6), real(0, 6)}});
-                break;
+                level->carve({p, p + DVec3{real(0, 6), real(0, 6), real(0, 6)}});
+                return;
             }
-            case 3:
-                level.carve_sphere(somewhere(), real(0.5, 4));
-                break;
-            case 4:
-                if (!ids.empty()) {
-                    const GroupId id = ids[std::size_t(pick(int(ids.size())))];
-                    const CellBox b = level.group(id)->grid->bounds();
-                    const Cell c{b.min.x + pick(b.max.x - b.min.x + 2), b.min.y + pick(b.max.y - b.min.y + 2),
-                                 b.min.z + pick(b.max.z - b.min.z + 2)};
+            case Step::carve_ball:
+                level->carve_sphere(somewhere(), real(0.5, 4));
+                return;
+            case Step::edit_group:
+                if (const auto id = some_group()) {
+                    const Cell c = some_cell(level->group(*id)->grid->bounds());
                     if (pick(2))
-                        level.remove_block(id, c);
+                        level->remove_block(*id, c);
                     else
-                        placed += level.place_block(id, c, any_block());
+                        placed += level->place_block(*id, c, any_block());
                 }
-                break;
-            case 5:
-                if (level.set_terrain({pick(40) - 20, pick(3), pick(40) - 20}, stone) == kAir) placed++;
-                break;
-            case 6:
-                if (!ids.empty()) {
-                    Body body = level.group(ids[std::size_t(pick(int(ids.size())))])->body;
+                return;
+            case Step::edit_terrain: {
+                const auto id = some_structure();
+                const Cell c = id ? some_cell(level->structure(*id)->grid->bounds())
+                                  : Cell{pick(40) - 20, 0, pick(40) - 20};
+                const BlockId block = pick(2) ? any_block() : kAir;
+                const BlockId old = level->set_terrain(c, block);
+                placed += std::size_t(block != kAir) - std::size_t(old != kAir);
+                return;
+            }
+            case Step::push:
+                if (const auto id = some_group()) {
+                    Body body = level->group(*id)->body;
                     body.add_impulse(Vec3{float(real(-9, 9)), float(real(0, 9)), float(real(-9, 9))} *
                                      body.mass());
+                    body.set_spin({float(real(-4, 4)), float(real(-4, 4)), float(real(-4, 4))});
                 }
-                break;
+                return;
+            case Step::wear:
+                if (const auto id = some_group()) {
+                    const Cell c = some_cell(level->group(*id)->grid->bounds());
+                    if (level->wear_down(*id, c, float(real(0, 1.2)))) level->remove_block(*id, c);
+                }
+                return;
+            case Step::ask:
+                if (const auto id = some_group()) level->check_structure_soon(*id);
+                if (const auto id = some_structure()) level->check_structure_soon(*id);
+                return;
+            case Step::forget:
+                if (const auto id = some_structure()) level->unmark_structure(*id);
+                if (const auto id = some_group(); id && pick(2)) level->remove_group(*id);
+                return;
+            case Step::snapshot: {
+                auto again = restore_snapshot(take_snapshot(*level));
+                RC_ASSERT(again.ok());
+                RC_ASSERT((*again)->hash() == level->hash());
+                level = std::move(*again);
+                return;
+            }
             default:
-                break;
+                for (int i = 0; i < 5; i++) tick();
         }
+    }
+    void tick() {
+        level->tick();
+        level->clear_events();
     }
 
     void check() {
-        level.tick();
-        const LevelStats stats = level.stats();
-        ASSERT_EQ(placed, stats.blocks + level.terrain().block_count() + stats.destroyed)
-            << "blocks are conserved";
-        for (GroupId id : level.groups()) {
-            const Group& group = *level.state().find(id);
-            ASSERT_GT(group.grid.solid_count(), 0u);
-            ASSERT_TRUE(find_loose_parts(group.grid, group.joins).empty()) << "every group is connected";
+        const LevelStats stats = level->stats();
+        if (placed != stats.blocks + level->terrain().block_count() + stats.destroyed)
+            RC_FAIL("blocks are not conserved: " + std::to_string(placed) + " placed, " +
+                    std::to_string(stats.blocks) + " in groups, " +
+                    std::to_string(level->terrain().block_count()) + " in the terrain, " +
+                    std::to_string(stats.destroyed) + " destroyed");
+        for (GroupId id : level->groups()) {
+            const Group& group = *level->state().find(id);
+            RC_ASSERT(group.grid.solid_count() > 0u);
+            RC_ASSERT(find_loose_parts(group.grid, group.joins).empty());  // connected
             const MassMoments moments = sum_moments(group.grid, 1);
-            ASSERT_NEAR(group.moments.mass, moments.mass, 1e-6 * moments.mass);
-            ASSERT_NEAR(double(group.body.mass()), moments.mass, 1e-4 * moments.mass);
+            RC_ASSERT(std::abs(group.moments.mass - moments.mass) <= 1e-6 * moments.mass);
+            RC_ASSERT(std::abs(double(group.body.mass()) - moments.mass) <= 1e-4 * moments.mass);
             const auto properties = to_mass_properties(moments);
             const DVec3 center = group.body.to_world(to_float(properties->center));
-            ASSERT_LT(length(center - group.body.center_of_mass()), 1e-3);
-            ASSERT_TRUE(is_finite(group.body.pose().position));
+            RC_ASSERT(length(center - group.body.center_of_mass()) < 1e-3);
+            RC_ASSERT(is_finite(group.body.pose().position));
         }
+        // A structure's blocks are those of the terrain, and no other structure's.
+        std::vector<Cell> marked;
+        for (StructureId id : level->structures())
+            level->structure(id)->grid->for_each([&](Cell c, BlockId block) {
+                RC_ASSERT(level->terrain().get(c) == block);
+                marked.push_back(c);
+            });
+        std::sort(marked.begin(), marked.end());
+        RC_ASSERT(std::adjacent_find(marked.begin(), marked.end()) == marked.end());
     }
 };
 
-TEST(RandomScripts, WhatMustHoldHolds) {
-    const char* wanted = std::getenv("TALUS_SCRIPTS");
-    const int scripts = wanted ? std::atoi(wanted) : 40;
-    for (int seed = 1; seed <= scripts; seed++) {
-        SCOPED_TRACE(testing::Message() << "script " << seed);
-        std::uint64_t first = 0;
-        for (int run = 0; run < 2; run++) {
-            Script script{unsigned(seed)};
-            for (int i = 0; i < 3; i++) script.add_build();
-            for (int i = 0; i < 40; i++) {
-                script.act();
-                script.check();
-                if (testing::Test::HasFatalFailure()) return;
-            }
-            if (run == 0)
-                first = script.level.hash();
-            else
-                ASSERT_EQ(first, script.level.hash()) << "the same script gives the same bits";
-        }
+/// `looked_at`: with its snapshots taken and restored, and what must hold looked at after each step.
+std::uint64_t hash_after(const std::vector<Step>& script, bool looked_at) {
+    Play play;
+    for (std::uint32_t i = 0; i < 2; i++) play.act({Step::add_group, 7 + i + std::uint32_t(script.size())});
+    for (const Step& step : script) {
+        if (looked_at || step.kind != Step::snapshot) play.act(step);
+        play.tick();
+        if (looked_at) play.check();
     }
+    return play.level->hash();
+}
+
+RC_GTEST_PROP(RandomScripts, WhatMustHoldHolds, ()) {
+    const auto script = *rc::gen::resize(40, rc::gen::arbitrary<std::vector<Step>>());
+    RC_ASSERT(hash_after(script, true) == hash_after(script, false));  // the same bits, through snapshots too
+}
+
+struct Motion {
+    DVec3 momentum, spin;  ///< linear, and angular about the world's zero
+};
+void add_motion(Motion& sum, const MassMoments& moments, const Body& body) {
+    const auto p = to_mass_properties(moments);
+    const DVec3 center = body.to_world(to_float(p->center));
+    const DVec3 mv = to_double(body.velocity_at(center)) * double(p->mass);
+    const Vec3 local = body.direction_to_local(body.spin());
+    const DVec3 own = to_double(body.direction_to_world(p->inertia * local));
+    sum.momentum += mv;
+    sum.spin += own + cross(center, mv);
+}
+
+RC_GTEST_PROP(RandomScripts, ASplitKeepsMomentumAndSpin, ()) {
+    LevelSettings settings;
+    settings.gravity = {};
+    settings.collapse = false;
+    settings.floor = -1e6;
+    Play play;
+    play.random.seed(*rc::gen::inRange(0u, 1u << 30));
+    Level level(settings);
+    Grid build = level.import(play.some_build());
+    RC_PRE(build.solid_count() > 10u);
+    GroupSettings at;
+    at.pose = {{3, 40, -5}, axis_angle({1, 2, 3}, float(play.real(0, 6)))};
+    at.velocity = {float(play.real(-9, 9)), float(play.real(-9, 9)), float(play.real(-9, 9))};
+    at.spin = {float(play.real(-2, 2)), float(play.real(-2, 2)), float(play.real(-2, 2))};
+    const CellBox box = build.bounds();
+    const GroupId id = level.add_group(std::move(build), at);
+    level.tick();  // what never held together has come apart
+    RC_PRE(level.exists(id));
+    // A cut through the middle of the body that is left.
+    const int plane = (box.min.x + box.max.x) / 2;
+    for (int y = box.min.y; y <= box.max.y; y++)
+        for (int z = box.min.z; z <= box.max.z; z++) level.remove_block(id, {plane, y, z});
+    RC_PRE(level.exists(id));
+    Motion before, after;
+    double mass = 0, reach = 0;
+    for (GroupId g : level.groups()) {
+        const auto view = level.group(g);
+        const MassMoments moments = sum_moments(*view->grid, 1);
+        RC_PRE(moments.mass > 0);
+        mass += moments.mass;
+        add_motion(before, moments, view->body);
+    }
+    const std::size_t had = level.groups().size();
+    level.tick();
+    for (GroupId g : level.groups()) {
+        const auto view = level.group(g);
+        add_motion(after, sum_moments(*view->grid, 1), view->body);
+        reach = std::max(reach, length(view->body.center_of_mass()));
+    }
+    RC_TAG(level.groups().size() > had ? "split" : "whole");
+    const double scale = mass * 10;  // of a momentum
+    RC_ASSERT(length(after.momentum - before.momentum) < 1e-3 * scale);
+    RC_ASSERT(length(after.spin - before.spin) < 1e-3 * scale * reach);
 }
 
 }  // namespace
