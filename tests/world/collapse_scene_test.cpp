@@ -49,10 +49,8 @@ struct Play {
     float up_of(GroupId id) { return level.group(id)->body.direction_to_world({0, 1, 0}).y; }
 };
 
-class CollapseScenes : public testing::TestWithParam<CollapseScene> {};
-
-TEST_P(CollapseScenes, StandsUntilItsActionAndAfterwardsLosesNoBlockUncounted) {
-    Play play(GetParam().name);
+/// Stands until its action, and afterwards loses no block uncounted.
+void stand_and_fall(Play& play) {
     const std::size_t blocks = play.blocks(), terrain = play.level.terrain().block_count();
     ASSERT_GT(blocks, 100u);
     for (const GroupId id : play.level.groups()) play.level.check_structure_soon(id);
@@ -72,8 +70,16 @@ TEST_P(CollapseScenes, StandsUntilItsActionAndAfterwardsLosesNoBlockUncounted) {
     EXPECT_LE(after.awake, after.groups / 2 + 4) << "most has come to rest";
 }
 
+class CollapseScenes : public testing::TestWithParam<CollapseScene> {};
+
+TEST_P(CollapseScenes, StandsUntilItsActionAndThenLosesNoBlockUncounted) {
+    Play play(GetParam().name);
+    stand_and_fall(play);
+}
+
+// The last one, the town, has a test of its own: it takes its time.
 INSTANTIATE_TEST_SUITE_P(All, CollapseScenes,
-                         testing::ValuesIn(collapse_scenes().begin(), collapse_scenes().end()),
+                         testing::ValuesIn(collapse_scenes().begin(), collapse_scenes().end() - 1),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(CollapseScene, TheTowerFallsOverLikeATree) {
@@ -169,7 +175,7 @@ TEST(CollapseScene, TheFirstBlastOnlyWears) {
 TEST(CollapseScene, TheTownIsInRuins) {
     Play play("town");
     const std::size_t all = play.in_structures();
-    play.act_to_the_end();
+    stand_and_fall(play);
     EXPECT_GT(play.level.stats().destroyed, all / 10);
     EXPECT_LT(play.in_structures(), all * 2 / 3);
     EXPECT_GT(play.level.stats().groups, 200u);
