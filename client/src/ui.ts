@@ -119,7 +119,7 @@ export class Ui {
     this.scene.replaceChildren(...menu.entries.map(({ title }, i) => new Option(title, String(i), false, i === menu.current)));
     const action = menu.entries[menu.current]?.action ?? '';
     const button = element('act');
-    button.textContent = action;
+    button.textContent = action || 'Start';
     button.hidden = action === '';
   }
 
