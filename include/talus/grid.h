@@ -27,15 +27,39 @@ namespace talus {
 
 constexpr int kBrickEdge = 8;
 
+/// What lies in the cells of a brick that are not air, in as few bits a cell as the number of different ids
+/// needs (0, 4 or 16): broken pieces are many, small and mostly of one material.
+class BrickIds {
+ public:
+    BlockId operator[](int index) const {
+        if (words_.empty()) return palette_[0];
+        if (words_.size() == kPacked)
+            return palette_[(words_[std::size_t(index) >> 4] >> (4 * (index & 15))) & 15];
+        return BlockId(words_[std::size_t(index) >> 2] >> (16 * (index & 3)));
+    }
+    /// `any`: the brick's cells that are not air, before `index` is set to `id` (which is not air).
+    void set(int index, BlockId id, const std::uint64_t (&any)[8]);
+
+ private:
+    static constexpr std::size_t kPacked = 512 / 16, kWide = 512 / 4;  // words
+    void write(int index, std::uint64_t code);
+    void widen(const std::uint64_t (&any)[8]);
+    BlockId palette_[16] = {};
+    std::uint8_t used_ = 0;             // of palette_
+    std::vector<std::uint64_t> words_;  // none: every cell is palette_[0]
+};
+
 struct Brick {
     Cell coord;                   ///< in bricks: holds cells [8 coord, 8 coord + 7]
     std::uint32_t count = 0;      ///< cells that are not air
     std::uint64_t any[8] = {};    ///< not air
     std::uint64_t solid[8] = {};  ///< has collision
     std::uint64_t full[8] = {};   ///< solid, full cube, not soft
-    BlockId ids[512] = {};        ///< index x + 8 z + 64 y
+    BrickIds ids;                 ///< read with id_at()
 
     Cell origin() const { return {coord.x * 8, coord.y * 8, coord.z * 8}; }
+    /// `index` as of index_in_brick(): x + 8 z + 64 y
+    BlockId id_at(int index) const { return (any[index >> 6] >> (index & 63)) & 1 ? ids[index] : kAir; }
 };
 
 /// Floor division by 8 and the rest.

@@ -16,6 +16,36 @@ std::uint64_t hash_coord(Cell c) {
 
 }  // namespace
 
+void BrickIds::write(int index, std::uint64_t code) {
+    const int bits = words_.size() == kPacked ? 4 : 16, per_word = 64 / bits;
+    std::uint64_t& word = words_[std::size_t(index / per_word)];
+    const int shift = bits * (index % per_word);
+    word = (word & ~(((std::uint64_t(1) << bits) - 1) << shift)) | code << shift;
+}
+
+void BrickIds::widen(const std::uint64_t (&any)[8]) {
+    const BrickIds packed = *this;
+    words_.assign(kWide, 0);
+    for (int y = 0; y < 8; y++)
+        for (std::uint64_t bits = any[y]; bits; bits &= bits - 1) {
+            const int i = 64 * y + __builtin_ctzll(bits);
+            write(i, packed[i]);
+        }
+}
+
+void BrickIds::set(int index, BlockId id, const std::uint64_t (&any)[8]) {
+    if (words_.size() == kWide) return write(index, id);
+    int code = 0;
+    while (code < used_ && palette_[code] != id) code++;
+    if (code == 16) {
+        widen(any);
+        return write(index, id);
+    }
+    if (code == used_) palette_[used_++] = id;
+    if (code > 0 && words_.empty()) words_.assign(kPacked, 0);  // all are the first
+    if (!words_.empty()) write(index, std::uint64_t(code));
+}
+
 Grid::Grid(const Grid& other)
     : table_(other.table_),
       free_(other.free_),
@@ -51,7 +81,7 @@ const Brick* Grid::find_brick(Cell coord) const {
 }
 
 void Grid::insert_slot(Cell coord, std::int32_t index) {
-    if ((used_slots_ + 1) * 2 > slots_.size()) rehash(std::max<std::size_t>(16, store_.size() * 4));
+    if ((used_slots_ + 1) * 2 > slots_.size()) rehash(std::max<std::size_t>(4, store_.size() * 4));
     const std::size_t mask = slots_.size() - 1;
     std::size_t i = hash_coord(coord) & mask;
     while (slots_[i].brick >= 0) i = (i + 1) & mask;
@@ -60,7 +90,7 @@ void Grid::insert_slot(Cell coord, std::int32_t index) {
 }
 
 void Grid::rehash(std::size_t wanted) {
-    std::size_t size = 16;
+    std::size_t size = 4;
     while (size < wanted) size *= 2;
     std::vector<Slot> old(size);
     old.swap(slots_);
@@ -116,7 +146,7 @@ void Grid::drop_brick(Cell coord) {
 
 BlockId Grid::get(Cell cell) const {
     const Brick* brick = find_brick(brick_of(cell));
-    return brick ? brick->ids[index_in_brick(cell)] : kAir;
+    return brick ? brick->id_at(index_in_brick(cell)) : kAir;
 }
 
 bool Grid::is_solid(Cell cell) const {
@@ -136,10 +166,10 @@ BlockId Grid::set(Cell cell, BlockId id) {
     if (!found && id == kAir) return kAir;
     Brick& brick = found ? *found : make_brick(coord);
     const int i = index_in_brick(cell);
-    const BlockId old = brick.ids[i];
+    const BlockId old = brick.id_at(i);
     if (old == id) return old;
     version_++;
-    brick.ids[i] = id;
+    if (id != kAir) brick.ids.set(i, id, brick.any);
     const std::uint64_t bit = std::uint64_t(1) << (i & 63);
     auto put = [&](std::uint64_t(&layers)[8], bool on) {
         if (on)

@@ -40,8 +40,8 @@ Offset<wire::Blocks> encode_blocks(FlatBufferBuilder& builder, const Grid& grid)
         std::uint32_t runs = 0;
         for (int i = 0; i < 512;) {
             int end = i + 1;
-            while (end < 512 && brick->ids[end] == brick->ids[i]) end++;
-            ids.push_back(brick->ids[i]);
+            while (end < 512 && brick->id_at(end) == brick->id_at(i)) end++;
+            ids.push_back(brick->id_at(i));
             lengths.push_back(std::uint16_t(end - i));
             runs++;
             i = end;

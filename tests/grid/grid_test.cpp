@@ -50,6 +50,37 @@ TEST(Grid, AgreesWithAPlainMapUnderRandomEdits) {
     EXPECT_EQ(grid.block_count(), plain.size());
 }
 
+TEST(Grid, ABrickHoldsAnyNumberOfDifferentBlocks) {
+    BlockTable table;
+    std::vector<BlockId> ids{kAir};
+    for (int i = 0; i < 600; i++) {
+        Material material = blockgame_stone();
+        material.name += std::to_string(i);
+        ids.push_back(table.add(material));
+    }
+    std::mt19937 random(3);
+    for (const std::size_t kinds : {1u, 2u, 15u, 16u, 17u, 40u, 600u}) {
+        Grid grid(table);
+        std::map<Cell, BlockId> plain;
+        for (int i = 0; i < 6000; i++) {
+            // Kinds come in slowly, so that the store grows while it is full.
+            const std::size_t known = 1 + kinds * std::size_t(i) / 5000;
+            const BlockId id = ids[random() % ((known < kinds ? known : kinds) + 1)];
+            const Cell c{int(random() % 8), int(random() % 8), int(random() % 8)};
+            ASSERT_EQ(grid.set(c, id), plain.count(c) ? plain[c] : kAir);
+            if (id == kAir)
+                plain.erase(c);
+            else
+                plain[c] = id;
+        }
+        const Grid copy = grid;
+        for (int i = 0; i < 512; i++) {
+            const Cell c{i & 7, i >> 6, (i >> 3) & 7};
+            EXPECT_EQ(copy.get(c), plain.count(c) ? plain[c] : kAir);
+        }
+    }
+}
+
 TEST(Grid, FarCellsAreDistinct) {
     BlockTable table;
     const BlockId stone = table.add(blockgame_stone());

@@ -195,7 +195,7 @@ void write_bricks(ChunkWriter& chunks, const Grid& grid, std::uint32_t owner) {
     for (const Brick* brick : grid.bricks()) {
         LittleEndian& out = chunks.item();
         out.put(brick->coord);
-        for (BlockId id : brick->ids) out.put16(id);
+        for (int i = 0; i < 512; i++) out.put16(brick->id_at(i));
     }
 }
 
