@@ -1,7 +1,7 @@
 // snapshot.h - a whole level as bytes, and a level from these that goes on with the same bits.
 //
 // Layer: world. Kept: everything that decides what comes next, down to contacts, sleep clocks, wear, answers
-// of structural checks under way, free numbers and the state of the generator.
+// of structural checks under way, free numbers and the state of the generator; see docs/formats/snapshot.md.
 // Not kept: events, owner pointers of bodies, the settings' jobs, log and profile, the blocks of a host's
 // terrain that are not cached (the host has them). A save (store.h) is smaller and lasts across versions, but
 // what is in motion goes on a little differently. Determinism: the same level gives the same bytes on every

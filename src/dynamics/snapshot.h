@@ -4,7 +4,7 @@
 // things. Made anew: what follows from these (matrices, bounds, mass, hashes) and what lives within one step.
 // Not kept: owner pointers, the terrain. Whoever adds state to a class here adds it to its archive() too:
 // tests/world/snapshot_test.cpp compares a level that went on with one that was restored, to the last byte.
-// Tests: tests/world/snapshot_test.cpp; fuzz/fuzz_snapshot.cpp
+// Tests: tests/world/snapshot_test.cpp
 #pragma once
 
 #include "base/archive.h"
