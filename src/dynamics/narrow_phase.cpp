@@ -358,30 +358,22 @@ float NarrowPhase::collide_world(Chunk& chunk, Pair& pair, float margin, float r
     const Cell first = cell_at(lo), last = cell_at(hi);
     const Vec3 region_lo = to_float(lo - pair.origin), region_hi = to_float(hi - pair.origin);
     const SharedAxes axes(turn);
-    constexpr int kTile = TerrainPatch::kMostCells;
-    for (int y = first.y; y <= last.y; y += kTile)
-        for (int z = first.z; z <= last.z; z += kTile)
-            for (int x = first.x; x <= last.x; x += kTile) {
-                const CellBox cells{{x, y, z},
-                                    {x + kTile - 1 < last.x ? x + kTile - 1 : last.x,
-                                     y + kTile - 1 < last.y ? y + kTile - 1 : last.y,
-                                     z + kTile - 1 < last.z ? z + kTile - 1 : last.z}};
-                chunk.patch.gather(*world_, pair.origin, home, cells, pass_soft, region_lo, region_hi);
-                if (chunk.patch.solids.empty()) continue;
-                const BoxSet<TerrainPatch> set_b{
-                    chunk.patch.solids.data(), std::int32_t(chunk.patch.solids.size()), &chunk.patch, false};
-                const float d = a.round
-                                    ? collide_round(shape, chunk.patch, turn, offset, margin, chunk.points)
-                                    : collide_boxes(set_a, shape.lo, shape.hi, set_b, turn, offset, axes,
-                                                    margin, chunk.points);
-                if (d < nearest) nearest = d;
-                for (std::size_t i = chunk.friction_b.size(); i < chunk.points.size(); i++) {
-                    // Just inside the block that is touched.
-                    const ContactPoint& p = chunk.points[i];
-                    const Vec3 inside = mul_transposed(turn, p.on_b + p.normal * 0.02f - offset);
-                    chunk.friction_b.push_back(chunk.patch.friction_at(*world_, home, inside));
-                }
-            }
+    each_tile(first, last, [&](const CellBox& cells) {
+        chunk.patch.gather(*world_, pair.origin, home, cells, pass_soft, region_lo, region_hi);
+        if (chunk.patch.solids.empty()) return;
+        const BoxSet<TerrainPatch> set_b{chunk.patch.solids.data(), std::int32_t(chunk.patch.solids.size()),
+                                         &chunk.patch, false};
+        const float d = a.round ? collide_round(shape, chunk.patch, turn, offset, margin, chunk.points)
+                                : collide_boxes(set_a, shape.lo, shape.hi, set_b, turn, offset, axes, margin,
+                                                chunk.points);
+        if (d < nearest) nearest = d;
+        for (std::size_t i = chunk.friction_b.size(); i < chunk.points.size(); i++) {
+            // Just inside the block that is touched.
+            const ContactPoint& p = chunk.points[i];
+            const Vec3 inside = mul_transposed(turn, p.on_b + p.normal * 0.02f - offset);
+            chunk.friction_b.push_back(chunk.patch.friction_at(*world_, home, inside));
+        }
+    });
     return nearest;
 }
 

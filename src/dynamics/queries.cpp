@@ -147,17 +147,10 @@ void each_patch(const WorldSolids& world, DVec3 lo, DVec3 hi, F&& f) {
     const Cell first = cell_at(lo), last = cell_at(hi), home = cell_at((lo + hi) * 0.5);
     const DVec3 origin{home.x * size, home.y * size, home.z * size};
     TerrainPatch patch;
-    constexpr int kTile = TerrainPatch::kMostCells;
-    for (int y = first.y; y <= last.y; y += kTile)
-        for (int z = first.z; z <= last.z; z += kTile)
-            for (int x = first.x; x <= last.x; x += kTile) {
-                const CellBox cells{{x, y, z},
-                                    {x + kTile - 1 < last.x ? x + kTile - 1 : last.x,
-                                     y + kTile - 1 < last.y ? y + kTile - 1 : last.y,
-                                     z + kTile - 1 < last.z ? z + kTile - 1 : last.z}};
-                patch.gather(world, origin, home, cells, false, to_float(lo - origin), to_float(hi - origin));
-                f(patch);
-            }
+    each_tile(first, last, [&](const CellBox& cells) {
+        patch.gather(world, origin, home, cells, false, to_float(lo - origin), to_float(hi - origin));
+        f(patch);
+    });
 }
 
 /// How far a ball goes until `gap(s, out)` (its distance from something, s metres on) is used up: no gap

@@ -188,33 +188,25 @@ float Sweep::against_world(const BodyStore& bodies, const WorldSolids& world,
         const Cell home = cell_at(from);
         const DVec3 origin{home.x * size, home.y * size, home.z * size};
         const Cell first = cell_at(lo), last = cell_at(hi);
-        constexpr int kTile = TerrainPatch::kMostCells;
         float best = 1;
-        for (int y = first.y; y <= last.y; y += kTile)
-            for (int z = first.z; z <= last.z; z += kTile)
-                for (int x = first.x; x <= last.x; x += kTile) {
-                    const CellBox cells{{x, y, z},
-                                        {x + kTile - 1 < last.x ? x + kTile - 1 : last.x,
-                                         y + kTile - 1 < last.y ? y + kTile - 1 : last.y,
-                                         z + kTile - 1 < last.z ? z + kTile - 1 : last.z}};
-                    patch_.gather(world, origin, home, cells,
-                                  !(layers[h.layer] >> int(Layer::soft_terrain) & 1), to_float(lo - origin),
-                                  to_float(hi - origin));
-                    if (patch_.solids.empty()) continue;
-                    const Vec3 start = to_float(origin - from), step = -(p.step * (s1 - s0));
-                    const float share = advance(
-                        {h.shape->solids.data(), h.shape->solids.size(), h.com, h.shape->lo, h.shape->hi,
-                         h.shape->groups, round_or_null(*h.shape)},
-                        {patch_.solids.data(), patch_.solids.size(), {}, {}, {}},
-                        [&](float s, Mat3& turn, Vec3& offset, Mat3& world_to_a) {
-                            const Mat3 ra = to_matrix(blend(p.q0, p.q1, s0 + (s1 - s0) * s));
-                            world_to_a = transposed(ra);
-                            turn = world_to_a;
-                            offset = mul_transposed(ra, start + step * s) + h.com;
-                        },
-                        step, p.angle * (s1 - s0) * h.radius);
-                    if (share < best) best = share;
-                }
+        each_tile(first, last, [&](const CellBox& cells) {
+            patch_.gather(world, origin, home, cells, !(layers[h.layer] >> int(Layer::soft_terrain) & 1),
+                          to_float(lo - origin), to_float(hi - origin));
+            if (patch_.solids.empty()) return;
+            const Vec3 start = to_float(origin - from), step = -(p.step * (s1 - s0));
+            const float share = advance(
+                {h.shape->solids.data(), h.shape->solids.size(), h.com, h.shape->lo, h.shape->hi,
+                 h.shape->groups, round_or_null(*h.shape)},
+                {patch_.solids.data(), patch_.solids.size(), {}, {}, {}},
+                [&](float s, Mat3& turn, Vec3& offset, Mat3& world_to_a) {
+                    const Mat3 ra = to_matrix(blend(p.q0, p.q1, s0 + (s1 - s0) * s));
+                    world_to_a = transposed(ra);
+                    turn = world_to_a;
+                    offset = mul_transposed(ra, start + step * s) + h.com;
+                },
+                step, p.angle * (s1 - s0) * h.radius);
+            if (share < best) best = share;
+        });
         if (best < 1) return s0 + (s1 - s0) * best;
     }
     return 1;

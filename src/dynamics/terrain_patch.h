@@ -63,4 +63,15 @@ class TerrainPatch {
     std::vector<CollisionBox> odd_;
 };
 
+/// f(part) for each part of a region that fits into one patch, in a fixed order.
+template <class F>
+void each_tile(Cell first, Cell last, F&& f) {
+    constexpr int kTile = TerrainPatch::kMostCells;
+    auto end = [](int from, int most) { return from + kTile - 1 < most ? from + kTile - 1 : most; };
+    for (int y = first.y; y <= last.y; y += kTile)
+        for (int z = first.z; z <= last.z; z += kTile)
+            for (int x = first.x; x <= last.x; x += kTile)
+                f(CellBox{{x, y, z}, {end(x, last.x), end(y, last.y), end(z, last.z)}});
+}
+
 }  // namespace talus
