@@ -1,6 +1,7 @@
 #include "commands.h"
 #include "common.h"
 #include "json_object.h"
+#include "record_file.h"
 #include "tbb_jobs.h"
 
 #include "scenes/collapse_scene.h"
@@ -26,6 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::uint64_t kMaxRecording = std::uint64_t(1) << 34;  // bytes
 constexpr double kMovedLimit = 0.5;  // m: a build that moved further does not stand any more
 
 struct CollapseOptions {
@@ -33,7 +35,7 @@ struct CollapseOptions {
     EditOptions edits;
     double seconds = -1;  // negative: not given
     int threads = 1;
-    std::string save;
+    std::string save, record;
 };
 
 struct Outcome {
@@ -172,7 +174,9 @@ Outcome simulate(const CollapseOptions& options, const std::vector<Edit>& edits,
     if (model) settings.ground = lowest_solid_layer(model->grid);
     settings.floor = *settings.ground;
     settings.jobs = options.threads > 1 ? &jobs : nullptr;
+    std::optional<RecordFile> record;
     Level level(settings);
+    if (!options.record.empty()) start_recording(level, record.emplace(options.record, kMaxRecording));
     Outcome out;
     GroupId build;
     if (model)
@@ -219,6 +223,8 @@ Outcome simulate(const CollapseOptions& options, const std::vector<Edit>& edits,
             out.fallen -= now->grid->block_count();
     }
     out.blocks_after = out.stats.blocks + marked_blocks(level);
+    stop_recording(level);
+    if (record && !record->fault().empty()) throw BadInput(record->fault());
     if (!options.save.empty()) save_schem(level, options.save);
     return out;
 }
@@ -305,6 +311,7 @@ void add_collapse(CLI::App& app) {
     command
         ->add_option("--threads", options->threads, "Threads to use; the result is the same for any number")
         ->check(CLI::Range(1, 256));
+    command->add_option("--record", options->record, "Write a recording, for talus replay");
     command->add_option("--save", options->save, "Write what is left as a .schem file");
     command->callback([options] { run_collapse(*options); });
 }

@@ -17,6 +17,8 @@ void add_info(CLI::App& app);
 void add_structure(CLI::App& app);
 /// talus collapse FILE: what comes down?
 void add_collapse(CLI::App& app);
+/// talus replay FILE: does a recording still give the same?
+void add_replay(CLI::App& app);
 /// talus serve [FILE]...: the sandbox. Only in builds with TALUS_SERVER.
 void add_serve(CLI::App& app);
 

@@ -25,6 +25,11 @@ struct BadInput : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// Ends the program; all is said.
+struct ExitWith {
+    int code;
+};
+
 /// FILE, --materials and --json, which every subcommand that reads a file has.
 struct InputOptions {
     std::string file, materials;

@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
     talus::add_info(app);
     talus::add_structure(app);
     talus::add_collapse(app);
+    talus::add_replay(app);
 #ifdef TALUS_SERVER
     talus::add_serve(app);
 #endif
@@ -25,6 +26,8 @@ int main(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         std::cerr << "talus: " << error.what() << "\nRun 'talus --help' for how to use it.\n";
         return kUsage;
+    } catch (const talus::ExitWith& exit) {
+        return exit.code;
     } catch (const talus::BadInput& error) {
         std::cerr << "talus: " << error.what() << "\n";
         return kBadInput;

@@ -23,6 +23,8 @@ struct ServeOptions {
     std::string page, materials;
     std::vector<std::string> files;
     int threads = 0;
+    std::string record;
+    std::uint64_t record_limit = 256;
 };
 
 /// The built page: as given, installed beside the program, or in the source tree it was built from.
@@ -52,13 +54,17 @@ void run_serve(ServeOptions options) {
     auto catalog =
         options.materials.empty() ? BlockCatalog::from_json("{}", "") : BlockCatalog::read(options.materials);
     if (!catalog) throw BadInput(catalog.error().message);
-    SimulationSettings settings{{}, std::move(*catalog), options.threads};
+    SimulationSettings settings;
+    settings.catalog = std::move(*catalog);
+    settings.threads = options.threads;
     if (settings.threads == 0) settings.threads = std::max(1, int(std::thread::hardware_concurrency()));
     for (const std::string& file : options.files) {
         auto model = read_model(file, settings.catalog);
         if (!model) throw BadInput(model.error().message);
         settings.start.push_back(std::move(*model));
     }
+    settings.record = options.record;
+    settings.record_limit = options.record_limit << 20;
     options.http.page = find_page(options.page);
     std::unique_ptr<HttpServer> server;
     try {
@@ -86,6 +92,10 @@ void add_serve(CLI::App& app) {
                         "JSON file with block properties (docs/formats/materials.md)");
     command->add_option("--threads", options->threads, "Threads of the world; 0 = as many as the machine has")
         ->check(CLI::Range(0, 256));
+    command->add_option("--record", options->record, "Write a recording of the world, for talus replay");
+    command->add_option("--record-limit", options->record_limit, "Size at which the recording ends, MiB")
+        ->check(CLI::Range(1, 1 << 20))
+        ->capture_default_str();
     command->callback([options] { run_serve(*options); });
 }
 

@@ -1,5 +1,6 @@
 #include "server_sim.h"
 
+#include "record_file.h"
 #include "scenes/collapse_scene.h"
 #include "scenes/demo_town.h"
 #include "talus/level.h"
@@ -127,6 +128,8 @@ struct Simulation::State {
     LogToSpd log;
 
     // Of the simulation's thread.
+    std::unique_ptr<RecordFile> record;  // outlives the level
+    bool record_ended = false;
     std::unique_ptr<Level> level;
     std::unique_ptr<Columns> columns;
     DVec3 middle;
@@ -160,6 +163,7 @@ struct Simulation::State {
 void Simulation::State::rebuild() {
     columns.reset();
     level.reset();  // before the new one: two worlds may not fit
+    record.reset();
     encoder.forget();
     acting = -1;
     LevelSettings s = collapse_scene_settings();  // flat ground at 0
@@ -174,6 +178,10 @@ void Simulation::State::rebuild() {
         build_start();
     if (!columns) columns = std::make_unique<Columns>(level->terrain());
     level->clear_events();
+    if (settings.record.empty()) return;
+    record = std::make_unique<RecordFile>(settings.record, settings.record_limit);  // of the world set up last
+    record_ended = false;
+    start_recording(*level, *record);
 }
 
 void Simulation::State::build_start() {
@@ -281,6 +289,8 @@ void Simulation::State::run() {
         const auto begin = Clock::now();
         go_on_acting();
         level->tick();
+        if (record && !record->fault().empty() && !std::exchange(record_ended, true))
+            spdlog::warn("{}", record->fault());
         tick_ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
         auto message =
             std::make_shared<const std::vector<std::uint8_t>>(encoder.tick_message(*level, float(tick_ms)));

@@ -30,6 +30,8 @@ struct SimulationSettings {
     std::vector<Model> start;  ///< what stands there; none: the demo town
     BlockCatalog catalog;      ///< for uploads
     int threads = 1;
+    std::string record;                                     ///< file to record to; empty: none
+    std::uint64_t record_limit = std::uint64_t(256) << 20;  ///< bytes
 };
 
 class Simulation {

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "world/archive.h"
 #include "world/level_state.h"
+#include "world/recording.h"
 #include "world/structure_check.h"
 
 #include <algorithm>
@@ -49,6 +50,7 @@ const Grid& Level::terrain() const { return state_->terrain(); }
 void Level::set_terrain_source(TerrainSource* source) {
     const Recorded call(log_of(*state_), Call::set_terrain_source, source != nullptr);
     LevelState& level = *state_;
+    source = taped_terrain(level, source);
     level.host_terrain =
         source ? std::make_unique<RegionCache>(*source, level.table, level.settings.cell_size) : nullptr;
     level.space.set_terrain(&level.terrain());

@@ -22,12 +22,17 @@ struct LevelRandom {
     std::uint64_t next();
 };
 
+struct Recording;
+
 struct Level::State {
     explicit State(const LevelSettings& given);
     ~State();
 
     LevelSettings settings;
     CallLog* calls = nullptr;  ///< where calls from outside are written down; null: nowhere
+    const Level* owner = nullptr;          ///< while recorded
+    std::unique_ptr<Recording> recording;  ///< null: never, or stopped
+    std::unique_ptr<TerrainSource> replay_terrain;
     BlockTable table;
     Grid own_terrain;
     std::unique_ptr<RegionCache> host_terrain;  ///< null: the terrain is own_terrain
@@ -66,7 +71,13 @@ struct Level::State {
 using LevelState = Level::State;
 
 /// For the hook at the beginning of each public call that changes the level (base/call_log.h).
-inline CallLog* log_of(LevelState& level) { return level.calls; }
+CallLog* log_of(LevelState& level);
+
+// --- recording.cpp
+/// At the end of a tick: its hash, if it is recorded.
+void end_recorded_tick(LevelState& level);
+/// A host's terrain, its answers written down if the level is recorded.
+TerrainSource* taped_terrain(LevelState& level, TerrainSource* source);
 
 // --- groups.cpp: making, changing and taking away groups
 Group* create_group(LevelState& level, Grid grid, Joins joins, const GroupSettings& settings);

@@ -71,8 +71,11 @@ void Level::tick() {
         const Zone zone(profile, "terrain of the host");
         level.host_terrain->update(level.space, level.dt());
     }
-    const Zone zone(profile, "physics");
-    level.space.step(level.dt());
+    {
+        const Zone zone(profile, "physics");
+        level.space.step(level.dt());
+    }
+    end_recorded_tick(level);
 }
 
 }  // namespace talus

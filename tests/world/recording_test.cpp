@@ -1,6 +1,8 @@
-// The hooks of calls that change a level (base/call_log.h).
+// The hooks of calls that change a level (base/call_log.h), recordings and their replay.
 #include "base/call_log.h"
 #include "dynamics/state.h"
+#include "record_failures.h"
+#include "scenes/collapse_scene.h"
 #include "talus/level.h"
 #include "world/level_state.h"
 
@@ -55,6 +57,185 @@ TEST(CallHooks, ACallIsWrittenOnceAndWhatItCallsIsNot) {
     level.stats();
     level.cast_ray({0, 9, 0}, {0, -1, 0}, 20);
     EXPECT_TRUE(listen.calls().empty()) << "reading is not written down";
+}
+
+using Outcome = ReplayReport::Outcome;
+
+/// A scene from its middle on, with calls on bodies as a host makes them.
+RecordBuffer record_scene(const CollapseScene& scene, int from, int until) {
+    Level level(collapse_scene_settings());
+    scene.build(level);
+    RecordBuffer buffer;
+    for (int i = 0; i < until; i++) {
+        if (i == from) start_recording(level, buffer);
+        if (i < scene.action_ticks) scene.act(level, i);
+        if (i > from && i % 7 == 3 && !level.groups().empty()) {
+            Body body = level.group(level.groups()[std::size_t(i) % level.groups().size()])->body;
+            body.add_impulse_at(Vec3{0, body.mass(), 0}, body.center_of_mass() + DVec3{0.3, 0, 0});
+            body.set_spin({0, 1, 0});
+        }
+        level.tick();
+        level.clear_events();
+    }
+    return buffer;
+}
+
+TEST(Recording, ReplaysEverySceneFromTheStartAndFromTheMiddle) {
+    for (const CollapseScene& scene : collapse_scenes()) {
+        if (std::string(scene.name).find("town") != std::string::npos) continue;
+        for (const int from : {0, 11}) {
+            SCOPED_TRACE(testing::Message() << scene.name << " from tick " << from);
+            const RecordBuffer recorded = record_scene(scene, from, 70);
+            const ReplayReport report = replay(recorded.bytes);
+            ASSERT_EQ(report.outcome, Outcome::same) << report.error.message << report.what;
+            EXPECT_EQ(report.tick, 70u);
+            EXPECT_EQ(report.first_tick, std::uint64_t(from));
+            EXPECT_GT(report.calls, 0u);
+        }
+    }
+}
+
+/// Ends of the head and of each frame.
+std::vector<std::size_t> frame_ends(const std::vector<std::uint8_t>& bytes) {
+    std::vector<std::size_t> ends{12};
+    while (ends.back() < bytes.size()) {
+        std::uint32_t size = 0;
+        for (int k = 0; k < 4; k++) size |= std::uint32_t(bytes[ends.back() + std::size_t(k)]) << (8 * k);
+        ends.push_back(ends.back() + 8 + size);
+    }
+    return ends;
+}
+
+TEST(Recording, ACallThatIsLeftOutIsNoticedInItsTick) {
+    const RecordBuffer recorded = record_scene(*find_collapse_scene("tower"), 0, 30);
+    // The same frames, numbered and summed anew, without one call on a body.
+    const auto ends = frame_ends(recorded.bytes);
+    std::vector<std::uint8_t> out(recorded.bytes.begin(), recorded.bytes.begin() + 12);
+    std::uint64_t number = 0, tick = 0, left_out = 0;
+    for (std::size_t i = 0; i + 1 < ends.size(); i++) {
+        const ByteSpan content = ByteSpan(recorded.bytes).subspan(ends[i] + 8, ends[i + 1] - ends[i] - 8);
+        tick += Call(content[0]) == Call::tick;
+        if (!left_out && Call(content[0]) == Call::body_add_impulse_at) {
+            left_out = tick + 1;
+            continue;
+        }
+        ByteWriter frame;
+        frame(std::uint32_t(content.size()), std::uint32_t(checksum(content, number++)));
+        frame.raw(content);
+        out.insert(out.end(), frame.bytes.begin(), frame.bytes.end());
+    }
+    ASSERT_GT(left_out, 0u);
+    const ReplayReport report = replay(out);
+    EXPECT_EQ(report.outcome, Outcome::differs);
+    EXPECT_EQ(report.tick, left_out);
+    EXPECT_FALSE(report.groups.empty()) << report.what;
+}
+
+TEST(Recording, DamageIsToldWithItsPlace) {
+    const std::vector<std::uint8_t> whole = record_scene(*find_collapse_scene("balcony"), 0, 12).bytes;
+    const auto ends = frame_ends(whole);
+    for (std::size_t cut = 0; cut < whole.size(); cut += 1 + whole.size() / 300) {
+        const bool at_a_frame = std::find(ends.begin() + 1, ends.end(), cut) != ends.end();
+        const ReplayReport report = replay(ByteSpan(whole).first(cut));
+        EXPECT_EQ(report.outcome, at_a_frame ? Outcome::same : Outcome::damaged) << cut;
+        if (!at_a_frame) EXPECT_FALSE(report.error.message.empty());
+    }
+    for (std::size_t at = 0; at < whole.size(); at += 1 + whole.size() / 300) {
+        std::vector<std::uint8_t> bytes = whole;
+        bytes[at] ^= std::uint8_t(1 << (at % 8));
+        const ReplayReport report = replay(bytes);
+        EXPECT_EQ(report.outcome, Outcome::damaged) << "byte " << at;
+    }
+    std::vector<std::uint8_t> newer = whole;
+    newer[8] = 200;
+    EXPECT_EQ(replay(newer).error.code, ErrorCode::unsupported);
+}
+
+/// Changes by itself, refuses some changes, and is loaded late.
+struct HostWorld final : TerrainSource {
+    Grid grid;
+    int now = 0;
+    explicit HostWorld(const BlockTable& table) : grid(table) {}
+    BlockId block_at(Cell cell) const override { return grid.get(cell); }
+    bool is_loaded(const CellBox& cells) const override { return cells.min.x < 8 || now > 15; }
+    bool set_block(Cell cell, BlockId block) override {
+        if (cell.y < -2) return false;
+        grid.set(cell, block);
+        return true;
+    }
+};
+
+TEST(Recording, WhatAHostsTerrainAnsweredIsInIt) {
+    for (const int from : {0, 25}) {
+        Level level;
+        const BlockId stone = level.table().add(blockgame_stone());
+        HostWorld host(level.table());
+        for (int z = -10; z < 20; z++)
+            for (int x = -10; x < 20; x++)
+                for (int y = -4; y < 0; y++) host.grid.set({x, y, z}, stone);
+        RecordBuffer buffer;
+        if (from == 0) start_recording(level, buffer);
+        level.set_terrain_source(&host);
+        for (int i = 0; i < 6; i++) {
+            Grid g(level.table());
+            for (int y = 0; y < 3; y++) g.set({0, y, 0}, stone);
+            GroupSettings at;
+            at.pose.position = {2.0 * i, 2.0 + i, 1.5 * i};
+            level.add_group(std::move(g), at);
+        }
+        for (int i = 0; i < 80; i++) {
+            host.now = i;
+            if (i == from && from > 0) start_recording(level, buffer);
+            if (i == 30) level.blast({3, 0.5, 2}, 4);
+            if (i == 40) host.grid.set({1, -1, 0}, kAir);  // behind the level's back: it polls
+            if (i == 50) {
+                host.grid.set({2, -1, 2}, kAir);
+                level.terrain_changed({{2, -1, 2}, {2, -1, 2}});
+            }
+            level.tick();
+        }
+        const ReplayReport report = replay(buffer.bytes);
+        EXPECT_EQ(report.outcome, Outcome::same)
+            << report.what << report.error.message << " at " << report.tick;
+        EXPECT_EQ(report.tick, 80u);
+        stop_recording(level);
+        EXPECT_EQ(level.hash(), report.hash);
+    }
+}
+
+TEST(Recording, ASinkThatIsFullEndsIt) {
+    Level level;
+    RecordBuffer buffer;
+    buffer.limit = 2000;
+    start_recording(level, buffer);
+    int ticks = 0;
+    for (; is_recording(level); ticks++) {
+        level.blast({double(ticks), 0, 0}, 4);
+        level.tick();
+        ASSERT_LT(ticks, 1000);
+    }
+    level.tick();
+    EXPECT_LE(buffer.bytes.size(), 2000u);
+    EXPECT_EQ(replay(buffer.bytes).outcome, Outcome::same);
+}
+
+TEST(Recording, ARecordingThatAFailingTestLeavesCanBeReplayed) {
+    Level level(collapse_scene_settings());
+    std::string path;
+    {
+        RecordFailures record(level);
+        find_collapse_scene("wear")->build(level);
+        for (int i = 0; i < 5; i++) level.tick();
+        path = record.save();
+    }
+    std::vector<std::uint8_t> bytes(std::filesystem::file_size(path));
+    std::FILE* file = std::fopen(path.c_str(), "rb");
+    ASSERT_TRUE(file);
+    EXPECT_EQ(std::fread(bytes.data(), 1, bytes.size(), file), bytes.size());
+    std::fclose(file);
+    std::filesystem::remove(path);
+    EXPECT_EQ(replay(bytes).outcome, Outcome::same);
+    EXPECT_EQ(replay(bytes).tick, 5u);
 }
 
 }  // namespace
