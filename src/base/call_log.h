@@ -67,6 +67,9 @@ enum class Call : std::uint8_t {
     set_group_mode,        // group, mode
     set_structure_mode,    // structure, mode
     wear_down_terrain,     // cell, amount
+    body_set_continuous,   // body, yes or no
+    body_set_damping,      // body, linear, angular, rolling resistance
+    space_ask_again,       // body
 };
 
 struct CallLog {

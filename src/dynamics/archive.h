@@ -18,7 +18,7 @@ void archive(A& a, T& v) {
 template <class A, MaybeConst<BodySettings> T>
 void archive(A& a, T& v) {
     a(v.pose, v.velocity, v.spin, v.density, v.friction, v.restitution, v.linear_damping, v.angular_damping,
-      v.gravity_factor, v.layer, v.motion, v.asleep, v.continuous);
+      v.rolling_resistance, v.gravity_factor, v.layer, v.motion, v.asleep, v.continuous);
 }
 
 void archive(ByteWriter& a, const BodyShape& shape);

@@ -239,6 +239,7 @@ bool Body::continuous() const {
     return b && b.cold->continuous;
 }
 void Body::set_continuous(bool continuous) {
+    const Recorded call(log_of(*this), Call::body_set_continuous, id_, continuous);
     if (const Access b = access_body(*this)) b.cold->continuous = continuous;
 }
 float Body::linear_damping() const {
@@ -254,6 +255,7 @@ float Body::rolling_resistance() const {
     return b ? b.cold->rolling_resistance : 0;
 }
 void Body::set_damping(float linear, float angular, float rolling_resistance) {
+    const Recorded call(log_of(*this), Call::body_set_damping, id_, linear, angular, rolling_resistance);
     const Access b = access_body(*this);
     if (!b) return;
     b.cold->linear_damping = linear;

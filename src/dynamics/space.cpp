@@ -521,6 +521,7 @@ void Space::set_contact_filter(ContactFilter* filter) {
 }
 
 void Space::ask_again(Body body) {
+    const Recorded call(state_->calls, Call::space_ask_again, body.id());
     State& s = *state_;
     if (body.space() != this || !s.bodies.is(body.id())) return;
     const auto i = std::int32_t(body.id().index);

@@ -37,7 +37,7 @@ class TerrainTape final : public TerrainSource {
     void write(ByteWriter& a);
     void read(ByteReader& a);
     /// A question was asked that nobody asked when it was recorded, or the other way round.
-    bool out_of_step() const { return asked_more_ || next_ < surprises_.size() || expected_ > 0; }
+    bool out_of_step() const { return asked_more_ || next_ + 1 < surprises_.size() || expected_ > 0; }
 
  private:
     enum class Kind : std::uint8_t { block, loaded, set, surface, end };

@@ -70,7 +70,10 @@ class Replayer {
     /// One call. What tick_done says belongs to the frames before it, and is read first.
     void run(Call call, ByteReader& a) {
         report_.calls += call != Call::tick && call != Call::block_types && call != Call::tick_done;
-        if (call >= Call::body_set_pose && call <= Call::body_set_shape) return run_body(call, a);
+        if ((call >= Call::body_set_pose && call <= Call::body_set_shape) ||
+            call == Call::body_set_continuous || call == Call::body_set_damping)
+            return run_body(call, a);
+        if (call == Call::space_ask_again) return run_space(call, a);
         if (call >= Call::space_set_paused && call <= Call::space_step) return run_space(call, a);
         run_level(call, a);
     }
@@ -271,6 +274,8 @@ class Replayer {
             }
             case Call::space_remove_body:
                 return space.remove_body(space.body(a.get<BodyId>()));
+            case Call::space_ask_again:
+                return space.ask_again(space.body(a.get<BodyId>()));
             case Call::space_step:
                 return space.step(a.get<float>());
             default:
@@ -314,6 +319,12 @@ class Replayer {
                 a.check(motion <= MotionType::fixed, "there is no such motion");
                 if (a.ok()) body.set_motion(motion);
                 return;
+            }
+            case Call::body_set_continuous:
+                return body.set_continuous(a.get<bool>());
+            case Call::body_set_damping: {
+                const auto linear = a.get<float>(), angular = a.get<float>();
+                return body.set_damping(linear, angular, a.get<float>());
             }
             case Call::body_activate:
                 return body.activate();
