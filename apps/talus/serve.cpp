@@ -54,17 +54,14 @@ void run_serve(ServeOptions options) {
     auto catalog =
         options.materials.empty() ? BlockCatalog::from_json("{}", "") : BlockCatalog::read(options.materials);
     if (!catalog) throw BadInput(catalog.error().message);
-    SimulationSettings settings;
-    settings.catalog = std::move(*catalog);
-    settings.threads = options.threads;
+    SimulationSettings settings{
+        {}, std::move(*catalog), options.threads, options.record, options.record_limit << 20};
     if (settings.threads == 0) settings.threads = std::max(1, int(std::thread::hardware_concurrency()));
     for (const std::string& file : options.files) {
         auto model = read_model(file, settings.catalog);
         if (!model) throw BadInput(model.error().message);
         settings.start.push_back(std::move(*model));
     }
-    settings.record = options.record;
-    settings.record_limit = options.record_limit << 20;
     options.http.page = find_page(options.page);
     std::unique_ptr<HttpServer> server;
     try {

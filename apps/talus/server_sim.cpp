@@ -179,7 +179,8 @@ void Simulation::State::rebuild() {
     if (!columns) columns = std::make_unique<Columns>(level->terrain());
     level->clear_events();
     if (settings.record.empty()) return;
-    record = std::make_unique<RecordFile>(settings.record, settings.record_limit);  // of the world set up last
+    record =
+        std::make_unique<RecordFile>(settings.record, settings.record_limit);  // of the world set up last
     record_ended = false;
     start_recording(*level, *record);
 }

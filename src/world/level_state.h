@@ -29,7 +29,7 @@ struct Level::State {
     ~State();
 
     LevelSettings settings;
-    CallLog* calls = nullptr;  ///< where calls from outside are written down; null: nowhere
+    CallLog* calls = nullptr;              ///< where calls from outside are written down; null: nowhere
     const Level* owner = nullptr;          ///< while recorded
     std::unique_ptr<Recording> recording;  ///< null: never, or stopped
     std::unique_ptr<TerrainSource> replay_terrain;

@@ -18,7 +18,8 @@ TEST(ReplayCli, ARecordingRunsAgainAndDamageIsTold) {
     const files::TempFolder folder;
     const std::string file = folder.add("t.schem", files::full_schem(5, 9, 5).file());
     const std::string out = (folder / "t.talusrec").string();
-    const auto recorded = run_talus({"collapse", file, "--blast", "2,1,2,5", "--seconds", "2", "--json", "--record", out});
+    const auto recorded =
+        run_talus({"collapse", file, "--blast", "2,1,2,5", "--seconds", "2", "--json", "--record", out});
     ASSERT_EQ(recorded.exit, 0) << recorded.err;
     const std::string hash = Json::parse(recorded.out)["hash"];
 
