@@ -1,11 +1,14 @@
 // structure_bench - how fast the structural solver is, as CSV on stdout.
 //
-//     structure_bench [repeats = 5]
+//     structure_bench [repeats = 5] [connect]
 //
 // Times are CPU milliseconds of one thread, the median of the repeats: `set_ms` takes the input over,
 // `round_ms` is one round on the unbroken structure, `cascade_ms` all of a solve from nothing, its report
 // included. bytes_per_block is all memory held afterwards, the input not counted. `edit` rows: one block
 // removed or placed, then solved again; mean and worst over 200 edits of which none makes anything fall.
+// `flood` rows: the parts of a whole group, its 26 neighbours counted. `split` rows: the look for parts that
+// came off after one block was removed, over 1,000 blocks.
+#include "connect/joins.h"
 #include "structure/load_engine.h"
 #include "tests/structure/structure_cases.h"
 
@@ -92,10 +95,97 @@ void measure_edits(const std::string& name, const std::vector<StructureBlock>& b
     std::fflush(stdout);
 }
 
+struct Group {
+    BlockTable table;
+    Grid grid{table};
+    Joins joins;
+};
+
+void fill(Group& group, const std::vector<StructureBlock>& blocks) {
+    const BlockId stone = group.table.add(blockgame_stone());
+    for (const StructureBlock& b : blocks) group.grid.set(b.cell, stone);
+}
+
+void measure_flood(const std::string& name, const std::vector<StructureBlock>& blocks, int repeats) {
+    Group group;
+    fill(group, blocks);
+    std::vector<double> times;
+    std::size_t parts = find_loose_parts(group.grid, group.joins).size() + 1;
+    for (int i = 0; i < 3 * repeats; i++) {
+        const double t0 = cpu_ms();
+        parts = find_loose_parts(group.grid, group.joins).size() + 1;
+        times.push_back(cpu_ms() - t0);
+    }
+    std::printf("flood:%s,%zu,parts %zu,median %.3f,least %.3f\n", name.c_str(), group.grid.solid_count(),
+                parts, median(times), *std::min_element(times.begin(), times.end()));
+    std::fflush(stdout);
+}
+
+void measure_split(const std::string& name, const std::vector<StructureBlock>& blocks) {
+    Group group;
+    fill(group, blocks);
+    group.grid.bricks();
+    cases::Random random(1);
+    std::vector<double> times;
+    std::size_t splits = 0;
+    for (int i = 0; i < 1000; i++) {
+        const Cell cell = blocks[std::size_t(random.below(int(blocks.size())))].cell;
+        const BlockId block = group.grid.clear(cell);
+        Joins joins = group.joins;
+        joins.solid_removed(group.grid, cell);
+        const double t0 = cpu_ms();
+        splits += find_split(group.grid, joins, {&cell, 1}).size();
+        times.push_back(cpu_ms() - t0);
+        group.grid.set(cell, block);
+    }
+    double sum = 0, worst = 0;
+    for (const double t : times) {
+        sum += t;
+        worst = std::max(worst, t);
+    }
+    std::printf("split:%s,%zu,splits %zu,median_us %.1f,mean_us %.1f,worst_us %.0f\n", name.c_str(),
+                blocks.size(), splits, median(times) * 1e3, sum, worst * 1e3);
+    std::fflush(stdout);
+}
+
+/// A box of which so many cells in a hundred are there.
+std::vector<StructureBlock> random_box(Cell size, int percent) {
+    cases::Random random(7);
+    std::vector<StructureBlock> blocks;
+    for (int y = 0; y < size.y; y++)
+        for (int z = 0; z < size.z; z++)
+            for (int x = 0; x < size.x; x++)
+                if (random.below(100) < percent) blocks.push_back({{x, y, z}, 775, 1, y == 0});
+    return blocks;
+}
+
+void measure_connection(int repeats) {
+    const auto dense = random_box({100, 100, 100}, 100), half = random_box({126, 126, 126}, 50),
+               tenth = random_box({216, 216, 216}, 10);
+    const auto tower = cases::tower({63, 251, 63}), hall = cases::hall({177, 176, 177}),
+               building = cases::building(154), viaduct = cases::viaduct({602, 300, 1});
+    measure_flood("dense-1000000", dense, repeats);
+    measure_flood("tower-1000000", tower, repeats);
+    measure_flood("building-1000000", building, repeats);
+    measure_flood("hall-1000000", hall, repeats);
+    measure_flood("random-50%", half, repeats);
+    measure_flood("random-10%", tenth, repeats);
+    measure_flood("viaduct-60000", viaduct, repeats);
+    measure_split("dense-1000000", dense);
+    measure_split("tower-1000000", tower);
+    measure_split("building-1000000", building);
+    measure_split("hall-1000000", hall);
+    measure_split("random-50%", half);
+    measure_split("viaduct-60000", viaduct);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     const int repeats = argc > 1 ? std::max(1, std::atoi(argv[1])) : 5;
+    const std::string only = argc > 2 ? argv[2] : "";
+    if (only.empty() || only == "connect") measure_connection(repeats);
+    if (only == "connect") return 0;
     std::printf("scene,blocks,set_ms,round_ms,cascade_ms,rounds,falling,parts,broken,bytes_per_block\n");
     const auto tower = cases::tower({63, 251, 63}), hall = cases::hall({177, 176, 177});
     const auto building = cases::building(154);

@@ -1,10 +1,19 @@
 // flood.h - the joined parts of a whole grid, 64 cells at a time.
 //
 // Layer: connect. Frame: the group's grid.
-// Each brick is first cut into its own components by dilating bit layers; then components of neighbouring
-// bricks that touch are united. A brick that is full costs one comparison. Only bricks where a diagonal was
-// cut (joins.h) are walked cell by cell, since a dilation knows no single pair. Determinism: components are
-// numbered in brick order, roots are the lowest number. Tests: tests/connect/joins_test.cpp
+// Each brick is first cut into its own components by dilating bit layers; a brick that is one component costs
+// a few dilations, a full one a comparison. Then components of neighbouring bricks that touch are united by
+// the planes of bits where bricks meet:
+//
+//     low[0], high[0]   x = 0, x = 7: bit z + 8 y        a face joins where one plane, grown by one cell,
+//     meets the layers 0 and 7    y = 0, y = 7: bit x + 8 z        other; an edge is a row of a plane, a
+//     corner a bit of it low[2], high[2]   z = 0, z = 7: bit x + 8 y
+//
+// The neighbours are found by four cursors that walk the sorted bricks behind the current one, not by a
+// search. Only bricks where a diagonal was cut (joins.h) are walked cell by cell, since a dilation knows no
+// single pair. Rejected: union-find over runs of a row (five times the unions of a thin build), flooding over
+// brick borders (a brick is entered many times). Determinism: components are numbered in brick order, roots
+// are the lowest number. Tests: tests/connect/joins_test.cpp
 #pragma once
 
 #include "connect/joins.h"
@@ -13,6 +22,15 @@
 #include <vector>
 
 namespace talus {
+
+constexpr std::uint64_t kLayerColumn0 = 0x0101010101010101ull;  // x = 0
+constexpr std::uint64_t kLayerColumn7 = kLayerColumn0 << 7;     // x = 7
+
+/// The bits of a layer and all that touch them inside it.
+constexpr std::uint64_t grow_layer(std::uint64_t m) {
+    m |= ((m << 1) & ~kLayerColumn0) | ((m >> 1) & ~kLayerColumn7);
+    return m | (m << 8) | (m >> 8);
+}
 
 class Flood {
  public:
@@ -27,20 +45,27 @@ class Flood {
     std::vector<std::vector<Cell>> cells_from(std::size_t first) const;
 
  private:
+    using Layers = std::array<std::uint64_t, 8>;
     struct Component {
-        std::array<std::uint64_t, 8> bits;
-        std::uint32_t parent;
+        Layers bits;
+        std::uint64_t low[3], high[3];  // of axes 0 and 2: see above
         std::uint32_t part = 0;
     };
     std::uint32_t root(std::uint32_t component);
     void unite(std::uint32_t a, std::uint32_t b);
+    void add_component(const Layers& bits);
     void cut_brick(const Brick& brick, const Joins& joins, bool delicate);
-    void join_bricks(std::size_t a, std::size_t b, Cell offset, const Joins& joins, bool delicate);
+    template <int X, int Y, int Z>
+    void join_bricks(std::size_t a, std::size_t b);
+    void join_delicate_bricks(std::size_t a, std::size_t b, const Joins& joins);
+    void number_parts();
 
     const Grid* grid_;
     std::span<const Brick* const> bricks_;
+    std::vector<Cell> coords_;  // of bricks_: they lie apart in memory
     std::vector<Component> components_;
-    std::vector<std::uint32_t> first_;  // of each brick in bricks_, and the end
+    std::vector<std::uint32_t> parent_;  // of each component
+    std::vector<std::uint32_t> first_;   // of each brick in bricks_, and the end
     std::vector<std::size_t> sizes_;
 };
 

@@ -128,6 +128,10 @@ class CellLabels {
         }
         return last_[index_in_brick(cell)];
     }
+    std::uint32_t get(Cell cell) const {
+        const auto it = map_.find(brick_of(cell));
+        return it == map_.end() ? kNone : it->second[index_in_brick(cell)];
+    }
 
  private:
     struct Less {
@@ -138,49 +142,43 @@ class CellLabels {
     Cell last_coord_;
 };
 
-/// Appends to each part the non-solids that hang on it. `label` gives the part of a solid, 0 = none of them.
-void hang_non_solids(const Grid& grid, CellLabels& labels, std::vector<std::vector<Cell>>& parts) {
-    if (grid.solid_count() == grid.block_count()) return;
-    grid.for_each([&](Cell cell, BlockId id) {
-        if (grid.table().flags(id).solid) return;
-        const auto solid = nearest_solid(grid, cell);
-        if (!solid) return;
-        const std::uint32_t part = labels.at(*solid);
-        if (part != CellLabels::kNone) parts[part - 1].push_back(cell);
-    });
-}
-
 std::vector<std::vector<Cell>> parts_by_flood(const Grid& grid, const Joins& joins, std::size_t first) {
-    const Flood flood(grid, joins);
-    auto parts = flood.cells_from(first);
-    if (!parts.empty() && grid.solid_count() != grid.block_count()) {
-        grid.for_each([&](Cell cell, BlockId id) {
-            if (grid.table().flags(id).solid) return;
-            const std::size_t part = flood.part_of(*nearest_solid(grid, cell));
-            if (part >= first) parts[part - first].push_back(cell);
-        });
-    }
+    auto parts = Flood(grid, joins).cells_from(first);
+    hang_non_solids(grid, parts);
     for (auto& part : parts) std::sort(part.begin(), part.end());
     return parts;
 }
 
-void sort_parts(const Grid& grid, std::vector<std::vector<Cell>>& parts) {
-    auto solids = [&](const std::vector<Cell>& cells) {
-        return std::count_if(cells.begin(), cells.end(), [&](Cell c) { return grid.is_solid(c); });
-    };
-    std::vector<std::pair<std::ptrdiff_t, std::vector<Cell>>> keyed;
-    for (auto& part : parts) {
-        std::sort(part.begin(), part.end());
-        const std::ptrdiff_t n = solids(part);
-        keyed.emplace_back(n, std::move(part));
-    }
-    std::sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) {
-        return a.first != b.first ? a.first > b.first : a.second.front() < b.second.front();
-    });
-    for (std::size_t i = 0; i < parts.size(); i++) parts[i] = std::move(keyed[i].second);
-}
-
 }  // namespace
+
+void hang_non_solids(const Grid& grid, std::vector<std::vector<Cell>>& parts) {
+    if (parts.empty() || grid.solid_count() == grid.block_count()) return;
+    CellLabels labels;
+    CellBox near{brick_of(parts[0].front()), brick_of(parts[0].front())};  // bricks of the parts
+    for (std::size_t p = 0; p < parts.size(); p++)
+        for (Cell c : parts[p]) {
+            labels.at(c) = std::uint32_t(p + 1);
+            const Cell b = brick_of(c);
+            near.min = {std::min(near.min.x, b.x), std::min(near.min.y, b.y), std::min(near.min.z, b.z)};
+            near.max = {std::max(near.max.x, b.x), std::max(near.max.y, b.y), std::max(near.max.z, b.z)};
+        }
+    // Bricks that do not touch those: a non-solid that touches a solid inside its brick hangs on one close
+    // by, which is none of theirs.
+    const CellBox around{near.min - Cell{1, 1, 1}, near.max + Cell{1, 1, 1}};
+    for (const Brick* brick : grid.bricks())
+        for (int y = 0; y < 8; y++) {
+            std::uint64_t hanging = brick->any[y] & ~brick->solid[y];
+            if (hanging && !around.contains(brick->coord))
+                hanging &= ~grow_layer(brick->solid[y] | (y > 0 ? brick->solid[y - 1] : 0) |
+                                       (y < 7 ? brick->solid[y + 1] : 0));
+            for (; hanging; hanging &= hanging - 1) {
+                const Cell cell = cell_in_brick(*brick, 64 * y + __builtin_ctzll(hanging));
+                const auto solid = nearest_solid(grid, cell);
+                const std::uint32_t part = solid ? labels.get(*solid) : CellLabels::kNone;
+                if (part != CellLabels::kNone) parts[part - 1].push_back(cell);
+            }
+        }
+}
 
 std::vector<std::vector<Cell>> find_parts(const Grid& grid, const Joins& joins) {
     return parts_by_flood(grid, joins, 0);
@@ -250,12 +248,11 @@ std::vector<std::vector<Cell>> find_split(const Grid& grid, const Joins& joins,
         });
         return true;
     };
-    constexpr std::size_t kBound =
-        4096;  // cells looked from, after which a flood of the whole grid is cheaper
+    constexpr std::size_t kBound = 1024;  // cells looked from, after which a flood of the grid may be cheaper
     std::size_t looked = 0;
     while (active.size() > 1) {
         looked += active.size();
-        if (looked > kBound && looked > grid.solid_count() / 64) return find_loose_parts(grid, joins);
+        if (looked > kBound && looked > grid.bricks().size() / 2) return find_loose_parts(grid, joins);
         std::vector<std::uint32_t> still;
         for (std::uint32_t label : active) {
             if (fronts[label - 1].united_with) continue;
@@ -288,14 +285,16 @@ std::vector<std::vector<Cell>> find_split(const Grid& grid, const Joins& joins,
         active.clear();
     }
     std::vector<std::vector<Cell>> parts;
-    CellLabels final_labels;
     for (auto l : done) {
-        parts.push_back(fronts[l - 1].cells);
-        for (Cell c : parts.back()) final_labels.at(c) = std::uint32_t(parts.size());
+        std::sort(fronts[l - 1].cells.begin(), fronts[l - 1].cells.end());
+        parts.push_back(std::move(fronts[l - 1].cells));
     }
-    hang_non_solids(grid, final_labels, parts);
-    sort_parts(grid, parts);
+    std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
+        return a.size() != b.size() ? a.size() > b.size() : a.front() < b.front();
+    });
     if (active.empty()) parts.erase(parts.begin());  // the biggest keeps the group
+    hang_non_solids(grid, parts);
+    for (auto& part : parts) std::sort(part.begin(), part.end());
     return parts;
 }
 

@@ -63,6 +63,10 @@ std::vector<std::vector<Cell>> find_loose_parts(const Grid& grid, const Joins& j
 std::vector<std::vector<Cell>> find_split(const Grid& grid, const Joins& joins,
                                           std::span<const Cell> removed);
 
+/// Appends to each part (solids of the grid) the non-solids that hang on it. O(bricks) and what is near the
+/// parts.
+void hang_non_solids(const Grid& grid, std::vector<std::vector<Cell>>& parts);
+
 /// The solid a non-solid at `cell` hangs on; nullopt when the grid has none.
 std::optional<Cell> nearest_solid(const Grid& grid, Cell cell);
 

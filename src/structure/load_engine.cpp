@@ -306,8 +306,8 @@ std::size_t Engine::bytes() const {
     std::size_t n = tiles.bytes() + unit_.capacity() * 8 + landed_.capacity() * 8 +
                     (waves_.capacity() + part_.capacity()) * sizeof(Wave) +
                     landed_at_.capacity() * sizeof(LandedTile) +
-                    (live_.capacity() + distance_.capacity() + level_ends_.capacity() + part_of_.capacity() +
-                     stack_.capacity() + count_.capacity() + touched_.capacity()) *
+                    (live_.capacity() + distance_.capacity() + level_ends_.capacity() + stack_.capacity() +
+                     count_.capacity() + touched_.capacity()) *
                         4 +
                     (heap_.capacity() + suspects_.capacity() + placed_.capacity() + changed_.capacity() +
                      dirty_.capacity()) *

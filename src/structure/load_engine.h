@@ -108,16 +108,16 @@ class Engine {
     // edits since then are noted below.
     bool at_rest_ = false;
 
-    std::vector<double> unit_;               // for each block: its load / its shares
-    std::vector<std::uint32_t> distance_;    // for each block, of the first round; supports: not set
-    std::vector<Wave> waves_;                // in order of distance
+    std::vector<double> unit_;  // for each block: its load / its shares
+    std::vector<std::uint32_t>
+        distance_;             // for each block, of the first round; none for supports; what fell: its part
+    std::vector<Wave> waves_;  // in order of distance
     std::vector<std::uint32_t> level_ends_;  // in waves_, for each distance
     std::vector<std::uint32_t> live_;        // tiles of which anything was reached in this solve's last round
     std::vector<std::uint32_t> queue_[4];    // tiles with pending bits, by distance mod 4
     std::vector<LandedTile> landed_at_;      // for each tile; empty: nothing landed yet
     std::vector<double> landed_;             // loads from fallen parts
     std::vector<Wave> part_;                 // of the last flood
-    std::vector<std::uint32_t> part_of_;     // for each block that fell
     std::vector<std::uint32_t> stack_, count_, touched_;            // scratch
     std::vector<Node> heap_, suspects_, placed_, changed_, dirty_;  // of edits
 };

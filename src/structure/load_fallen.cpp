@@ -127,16 +127,16 @@ bool Engine::land_fallen() {
 void Engine::collect(StructureReport& report) {
     std::size_t broken = 0;
     for (std::uint32_t t = 1; t < tiles.end_tile(); t++) tiles[t].pending[3] = tiles[t].reached;
-    // Numbers the parts, as the floods find them.
+    // Numbers the parts, as the floods find them. What fell has no distance: its place holds the number.
+    std::vector<std::uint32_t>& part_of = distance_;
     std::vector<std::uint32_t> sizes;
-    if (report.verdict == Verdict::falls) part_of_.resize(tiles.slot_count());
     for (std::uint32_t t = 1; t < tiles.end_tile(); t++)
         for (Word rest; (rest = tiles[t].exists & ~tiles[t].pending[3]) != 0;) {
             flood_part(t, std::countr_zero(rest));
             std::uint32_t size = 0;
             for (const Wave& w : part_)
                 for_each_bit(w.word(), [&](int bit) {
-                    part_of_[Tiles::index_in(tiles[w.tile], bit)] = std::uint32_t(sizes.size());
+                    part_of[Tiles::index_in(tiles[w.tile], bit)] = std::uint32_t(sizes.size());
                     size++;
                 });
             sizes.push_back(size);
@@ -158,7 +158,7 @@ void Engine::collect(StructureReport& report) {
     if (!sizes.empty())
         tiles.for_each_in_order([](const Tile& tile) { return tile.pending[3]; },
                                 [&](const Tile& tile, int bit) {
-                                    const std::uint32_t part = part_of_[Tiles::index_in(tile, bit)];
+                                    const std::uint32_t part = part_of[Tiles::index_in(tile, bit)];
                                     if (place[part] != kUnseen) return;
                                     place[part] = std::uint32_t(order.size());
                                     order.emplace_back(sizes[part], part);
@@ -174,7 +174,7 @@ void Engine::collect(StructureReport& report) {
     if (!sizes.empty())
         tiles.for_each_in_order([](const Tile& tile) { return tile.pending[3]; },
                                 [&](const Tile& tile, int bit) {
-                                    report.parts[place[part_of_[Tiles::index_in(tile, bit)]]].push_back(
+                                    report.parts[place[part_of[Tiles::index_in(tile, bit)]]].push_back(
                                         tiles.outer(Tiles::cell_at(tile, bit)));
                                 });
     report.broken_bonds.reserve(broken);

@@ -169,8 +169,6 @@ bool notice_sleep(LevelState& level, Group& group);
 bool structural_check(LevelState& level, Group& group);
 /// Starts a check of a structure, if it may be judged.
 void start_check(LevelState& level, Structure& structure);
-/// Adds to each part the non-solids that hang on its solids.
-void add_hanging(const Grid& grid, std::vector<std::vector<Cell>>& parts);
 
 // impact.cpp
 bool remove_broken_blocks(LevelState& level, Group& group);

@@ -2,9 +2,6 @@
 
 #include "world/level_state.h"
 
-#include <algorithm>
-#include <map>
-
 namespace talus {
 
 namespace {
@@ -190,7 +187,7 @@ bool apply_check(LevelState& level, Group& group) {
     }
     if (parts.empty()) return true;
 
-    add_hanging(group.grid, parts);
+    hang_non_solids(group.grid, parts);  // what hangs on a falling solid goes with it
     // The solver knows face bonds only; a part it names may be several over the joins of §5 and the other way
     // round. Its parts are taken as they are: what it separates falls apart.
     split_off(level, group, parts, true);
@@ -203,20 +200,6 @@ bool apply_check(LevelState& level, Group& group) {
 }
 
 }  // namespace
-
-void add_hanging(const Grid& grid, std::vector<std::vector<Cell>>& parts) {
-    if (grid.solid_count() == grid.block_count()) return;
-    std::map<Cell, std::size_t> part_of;
-    for (std::size_t i = 0; i < parts.size(); i++)
-        for (Cell c : parts[i]) part_of.emplace(c, i);
-    grid.for_each([&](Cell cell, BlockId id) {
-        if (grid.table().flags(id).solid) return;
-        const auto solid = nearest_solid(grid, cell);
-        if (!solid) return;
-        const auto it = part_of.find(*solid);
-        if (it != part_of.end()) parts[it->second].push_back(cell);
-    });
-}
 
 // Terrain stands on terrain and on the ground: bodies may leave without its being told.
 void start_check(LevelState& level, Structure& structure) {

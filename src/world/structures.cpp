@@ -110,7 +110,7 @@ bool apply_check(LevelState& level, Structure& structure) {
         parts = find_parts(structure.grid, Joins());
     } else {
         parts = std::move(report.parts);
-        add_hanging(structure.grid, parts);
+        hang_non_solids(structure.grid, parts);
     }
     let_fall(level, structure, parts);
     structure.check_wanted = false;  // the rest is not weighed again

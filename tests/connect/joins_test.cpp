@@ -140,6 +140,63 @@ TEST_F(JoinsTest, FloodAgreesWithAPlainWalk) {
     EXPECT_GT(several, 50u);
 }
 
+// Non-solids of which most touch a solid, some hang free, and a few are far from everything.
+TEST_F(JoinsTest, NonSolidsHangWhereAPlainLookSays) {
+    std::mt19937 random(17);
+    std::size_t hung = 0, far = 0;
+    for (int round = 0; round < 25; round++) {
+        grid = Grid(table);
+        joins = Joins();
+        std::vector<Cell> solids;
+        for (int blob = 0; blob < 4; blob++) {
+            const Cell o{int(random() % 50), int(random() % 30), int(random() % 50)};
+            for (int i = 0; i < 60; i++) {
+                const Cell c = o + Cell{int(random() % 9), int(random() % 4), int(random() % 9)};
+                if (grid.has(c)) continue;
+                put(c);
+                solids.push_back(c);
+            }
+        }
+        std::map<Cell, Cell> holder;
+        for (int i = 0; i < 150; i++) {
+            Cell c{int(random() % 80) - 10, int(random() % 50) - 10, int(random() % 80) - 10};
+            if (i % 2)
+                c = solids[random() % solids.size()] + Cell{int(random() % 3) - 1, 1, int(random() % 3) - 1};
+            if (grid.has(c)) continue;
+            grid.set(c, torch);
+            std::int64_t best = INT64_MAX;
+            for (Cell s : solids) {
+                const Cell d = s - c;
+                const std::int64_t there =
+                    std::int64_t(d.x) * d.x + std::int64_t(d.y) * d.y + std::int64_t(d.z) * d.z;
+                if (there < best || (there == best && s < holder[c])) {
+                    best = there;
+                    holder[c] = s;
+                }
+            }
+            far += best > 64;
+        }
+        auto expected = plain_parts(grid, joins);
+        expected.erase(expected.begin());
+        auto loose = expected;
+        hang_non_solids(grid, loose);
+        for (auto& part : loose) std::sort(part.begin(), part.end());
+        for (auto& part : expected) {
+            const std::vector<Cell> held = part;
+            for (const auto& [cell, solid] : holder)
+                if (std::binary_search(held.begin(), held.end(), solid)) {
+                    part.push_back(cell);
+                    hung++;
+                }
+            std::sort(part.begin(), part.end());
+        }
+        EXPECT_EQ(loose, expected) << round;
+        EXPECT_EQ(find_loose_parts(grid, joins), expected) << round;
+    }
+    EXPECT_GT(hung, 200u);
+    EXPECT_GT(far, 50u);
+}
+
 // The search from the wound must find the same parts as a look at the whole grid.
 TEST_F(JoinsTest, SplitSearchAgreesWithTheWholeFlood) {
     std::mt19937 random(11);
