@@ -72,6 +72,8 @@ struct StructureSettings {
     bool no_tension = false;   ///< every face is a dry joint, that of a support on the ground too
     double tolerance = 0.05;   ///< out of balance, of the lesser of a block's weight and strength; the base
                                ///< reaction is right to a five-hundredth of it, and to 1e-4
+    double local_slack = 10;   ///< after an edit only blocks around it are balanced anew; those beyond may be
+                               ///< off by so many times the tolerance, until refine() or more edits mend it
     int max_iterations = 400;  ///< of one balance
     int max_batches = 400;     ///< of breaking, for each weighing
     int max_thrusts = 2000;    ///< steps to find thrusts for dry joints, for each balance
@@ -100,6 +102,7 @@ struct StructureReport {
     double imbalance = 0;        ///< largest of a block, of the lesser of its weight and strength
     std::uint32_t iterations = 0;
     std::uint32_t all_iterations = 0;  ///< of all balances together
+    std::uint32_t local_blocks = 0;    ///< after an edit: how many were balanced anew; 0: all
     bool settled = true;               ///< false: budget spent, more may come down than is told
 
     std::size_t falling() const {
@@ -175,6 +178,10 @@ class StructureSolver {
     /// Threads to work with; null: the caller's alone. Must outlive the solver.
     void set_jobs(JobSystem* jobs);
 
+    /// Physical mode: takes away what local re-solves left out of balance, by up to so many iterations over
+    /// the whole. For a host's idle time, or a job. @return whether all is in balance to the tolerance
+    bool refine(int iterations = 4);
+
     // Of the last physical solve, for what still stands at its end.
     StructureBalance balance() const;
     /// The bonds of a block, sorted: which way its load goes, and how near to breaking.
@@ -194,7 +201,9 @@ class StructureSolver {
 
     /// Weighs, breaks and weighs again until nothing breaks. The input stays as set: solving twice gives the
     /// same report. When nothing broke in the last solve, one with the same settings re-checks only what
-    /// edits since then can have changed; the report is that of a solve from nothing.
+    /// edits since then can have changed. Load mode: the report is that of a solve from nothing. Physical
+    /// mode: to within StructureSettings::local_slack; whether something breaks is always told by a balance
+    /// of the whole.
     StructureReport solve(const StructureSettings& settings = {}, Progress progress = nullptr,
                           void* context = nullptr);
 

@@ -6,7 +6,10 @@
 //             residual needs S on black and on red only
 #include "structure/physical_multigrid.h"
 
+#include <algorithm>
 #include <cstring>
+#include <initializer_list>
+#include <span>
 
 namespace talus::physical {
 
@@ -128,20 +131,25 @@ struct Multigrid::CoarseView {
 
 // b -> x, about K^-1 b. With q: K x, which the last half sweep knows anyway.
 template <class View>
-void Multigrid::cycle(const View& view, std::size_t l, const Six* b, Six* x, Six* q) {
+void Multigrid::cycle(const View& view, std::size_t l, const Six* b, Six* x, Six* q, const Region* region) {
     Level& level = levels_[l];
     Six *const t = level.t.data(), *const s = level.s.data(), *const d = level.d.data();
     const Chunk whole{0, level.reds, level.reds, level.nodes};
-    const bool alone = !jobs_ || level.chunks.size() < 2;
+    const bool alone = !region && (!jobs_ || level.chunks.size() < 2);
+    const std::span<const Chunk> chunks = alone     ? std::span<const Chunk>(&whole, 1)
+                                          : !region ? std::span<const Chunk>(level.chunks)
+                                          : l == 0  ? std::span<const Chunk>(region->nodes)
+                                                    : std::span<const Chunk>(region->groups);
+    JobSystem* const jobs = region ? nullptr : jobs_;
     const auto red = [&](auto&& step) {
-        in_parallel(alone ? nullptr : jobs_, alone ? 1 : level.chunks.size(), [&](std::size_t c) {
-            const Chunk& chunk = alone ? whole : level.chunks[c];
+        in_parallel(jobs, chunks.size(), [&](std::size_t c) {
+            const Chunk chunk = chunks[c];
             for (std::size_t i = chunk.red; i < chunk.red_end; i++) step(i);
         });
     };
     const auto black = [&](auto&& step) {
-        in_parallel(alone ? nullptr : jobs_, alone ? 1 : level.chunks.size(), [&](std::size_t c) {
-            const Chunk& chunk = alone ? whole : level.chunks[c];
+        in_parallel(jobs, chunks.size(), [&](std::size_t c) {
+            const Chunk chunk = chunks[c];
             for (std::size_t i = chunk.black; i < chunk.black_end; i++) step(i);
         });
     };
@@ -180,10 +188,12 @@ void Multigrid::cycle(const View& view, std::size_t l, const Six* b, Six* x, Six
         advance(k);
     }
 
-    const bool has_coarse = l + 1 < levels_.size();
+    const bool has_coarse = l + 1 < levels_.size() && (!region || l == 0);
     if (has_coarse) {
         Level& coarse = levels_[l + 1];
-        std::memset(static_cast<void*>(coarse.b.data()), 0, coarse.b.size() * sizeof(Six));
+        over(l + 1, region, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; i++) put(coarse.b[i], nothing());
+        });
         // One exact black half sweep, x += s, would leave a residual on red only: S s.
         Six* const to = coarse.b.data();
         red([&](std::size_t i) {
@@ -194,7 +204,7 @@ void Multigrid::cycle(const View& view, std::size_t l, const Six* b, Six* x, Six
             Six& sum = to[level.parent[i]];
             put(sum, get(sum) + r + moment);
         });
-        const Six* e = solve_coarse(l + 1);
+        const Six* e = solve_coarse(l + 1, region);
         red([&](std::size_t i) {
             const Float8 move = get(e[level.parent[i]]);
             const Float8 arm = without_high(simd::load_twice(level.arm[i].v));
@@ -223,22 +233,41 @@ void Multigrid::cycle(const View& view, std::size_t l, const Six* b, Six* x, Six
     black([&](std::size_t i) { put(q[i], get(b[i]) - multiply(level.matrix[i], get(s[i]))); });
 }
 
-void Multigrid::cycle(std::size_t l, const Six* b, Six* x, Six* q) {
+void Multigrid::cycle(std::size_t l, const Six* b, Six* x, Six* q, const Region* region) {
     const Level& level = levels_[l];
     if (l == 0)
         cycle(FineView{lattice_->neighbour.data(), lattice_->node_class.data(), class_inverse_.data(),
                        class_scale_.data(), lattice_->uniform},
-              l, b, x, q);
+              l, b, x, q, region);
     else
         cycle(CoarseView{level.row.data(), level.column.data(), level.block.data(), level.inverse.data()}, l,
-              b, x, q);
+              b, x, q, region);
 }
 
-void Multigrid::precondition(const Six* b, Six* x) { cycle(0, b, x, nullptr); }
+void Multigrid::precondition(const Six* b, Six* x, const Region* region) {
+    if (dense_old_ && !region) invert_coarsest();
+    cycle(0, b, x, nullptr, region);
+}
 
-void Multigrid::solve_dense(const Six* b, Six* x) const {
+void Multigrid::clear_border(const Region& region) {
+    const auto clear = [](const std::vector<Chunk>& chunks, std::initializer_list<Field*> fields) {
+        for (const Chunk& c : chunks)
+            for (Field* f : fields) {
+                for (std::size_t i = c.red; i < c.red_end; i++) put((*f)[i], nothing());
+                for (std::size_t i = c.black; i < c.black_end; i++) put((*f)[i], nothing());
+            }
+    };
+    Level& fine = levels_[0];
+    clear(region.border, {&fine.t, &fine.s, &fine.d});
+    if (levels_.size() < 2) return;
+    Level& coarse = levels_[1];
+    clear(region.border_groups, {&coarse.t, &coarse.s, &coarse.d, &coarse.z1, &coarse.z2});
+}
+
+void Multigrid::solve_dense(const Six* b, Six* x) {
     const std::size_t n = levels_.back().nodes, m = 6 * n;
-    std::vector<float> sum(m, 0.0f);
+    std::vector<float>& sum = dense_sum_;
+    std::fill(sum.begin(), sum.end(), 0.0f);
     for (std::size_t c = 0; c < m; c++) {
         const std::size_t k = c % 6;
         const float v = b[c / 6].v[k < 3 ? k : k + 1];
@@ -249,14 +278,29 @@ void Multigrid::solve_dense(const Six* b, Six* x) const {
         for (std::size_t k = 0; k < 6; k++) x[i].v[k < 3 ? k : k + 1] = sum[6 * i + k];
 }
 
-// a.b and c.d. Four partial sums of float in a chunk, chunks in double.
-void Multigrid::dots(const Level& level, const Six* a, const Six* b, const Six* c, const Six* d, double& ab,
-                     double& cd) {
-    const std::size_t chunks = (level.nodes + kDotChunk - 1) / kDotChunk;
-    partial_.resize(2 * chunks);
-    in_parallel(jobs_, chunks, [&](std::size_t k) {
-        const std::size_t begin = k * kDotChunk;
-        const std::size_t end = begin + kDotChunk < level.nodes ? begin + kDotChunk : level.nodes;
+// f(begin, end) for runs of nodes that make up a level, or the region's part of it.
+template <class F>
+void Multigrid::over(std::size_t l, const Region* region, F&& f) {
+    if (region) {
+        for (const Chunk& c : l == 0 ? region->nodes : region->groups) {
+            if (c.red < c.red_end) f(c.red, c.red_end);
+            if (c.black < c.black_end) f(c.black, c.black_end);
+        }
+        return;
+    }
+    const std::size_t n = levels_[l].nodes;
+    in_parallel(jobs_, (n + kDotChunk - 1) / kDotChunk, [&](std::size_t k) {
+        f(k * kDotChunk, k * kDotChunk + kDotChunk < n ? k * kDotChunk + kDotChunk : n);
+    });
+}
+
+// a.b and c.d. Eight partial sums of float in a run, runs in double.
+void Multigrid::dots(std::size_t l, const Region* region, const Six* a, const Six* b, const Six* c,
+                     const Six* d, double& ab, double& cd) {
+    std::size_t runs = (levels_[l].nodes + kDotChunk - 1) / kDotChunk, run = 0;
+    if (!region) partial_.resize(2 * runs);
+    ab = cd = 0;
+    over(l, region, [&](std::size_t begin, std::size_t end) {
         Float8 p = nothing(), q = nothing();
         for (std::size_t i = begin; i < end; i++) {
             p = p + get(a[i]) * get(b[i]);
@@ -270,43 +314,50 @@ void Multigrid::dots(const Level& level, const Six* a, const Six* b, const Six* 
             x += double(v[j]);
             y += double(w[j]);
         }
-        partial_[2 * k] = x;
-        partial_[2 * k + 1] = y;
+        if (region) {
+            ab += x;
+            cd += y;
+        } else {
+            partial_[2 * (begin / kDotChunk)] = x;
+            partial_[2 * (begin / kDotChunk) + 1] = y;
+        }
     });
-    ab = cd = 0;
-    for (std::size_t k = 0; k < chunks; k++) {
-        ab += partial_[2 * k];
-        cd += partial_[2 * k + 1];
+    for (; !region && run < runs; run++) {
+        ab += partial_[2 * run];
+        cd += partial_[2 * run + 1];
     }
 }
 
-// Two steps of flexible conjugate gradients for the right side level.b. The answer is level.z1.
-const Six* Multigrid::solve_coarse(std::size_t l) {
+// Two steps of flexible conjugate gradients for the right side level.b, which is used up. The answer is
+// level.z1.
+const Six* Multigrid::solve_coarse(std::size_t l, const Region* region) {
     Level& level = levels_[l];
     Six *const z1 = level.z1.data(), *const q1 = level.q1.data(), *const z2 = level.z2.data(),
-               *const q2 = level.q2.data(), *const r = level.r.data();
-    const Six* const b = level.b.data();
-    const std::size_t n = level.nodes;
-    if (l + 1 == levels_.size() && !dense_.empty()) {
+               *const q2 = level.q2.data(), *const b = level.b.data();
+    if (!region && l + 1 == levels_.size() && !dense_.empty()) {
         solve_dense(b, z1);
         return z1;
     }
     const auto combine = [&](double a1, double a2, const Six* second) {
         const Float8 v1 = simd::splat(float(a1)), v2 = simd::splat(float(a2));
-        for (std::size_t i = 0; i < n; i++)
-            put(z1[i], second ? v1 * get(z1[i]) + v2 * get(second[i]) : v1 * get(z1[i]));
+        over(l, region, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; i++)
+                put(z1[i], second ? v1 * get(z1[i]) + v2 * get(second[i]) : v1 * get(z1[i]));
+        });
     };
-    cycle(l, b, z1, q1);
+    cycle(l, b, z1, q1, region);
     double zq, zb;
-    dots(level, z1, q1, z1, b, zq, zb);
+    dots(l, region, z1, q1, z1, b, zq, zb);
     if (!(zq > 0)) return z1;
     const double alpha = zb / zq;
     const Float8 minus = simd::splat(float(-alpha));
-    for (std::size_t i = 0; i < n; i++) put(r[i], get(b[i]) + minus * get(q1[i]));
-    cycle(l, r, z2, q2);
+    over(l, region, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; i++) put(b[i], get(b[i]) + minus * get(q1[i]));
+    });
+    cycle(l, b, z2, q2, region);
     double gamma, beta, rb, unused;
-    dots(level, z2, q1, z2, q2, gamma, beta);
-    dots(level, z2, r, z2, r, rb, unused);
+    dots(l, region, z2, q1, z2, q2, gamma, beta);
+    dots(l, region, z2, b, z2, b, rb, unused);
     const double rho = beta - gamma * gamma / zq;
     if (!(rho > 0)) {
         combine(alpha, 0, nullptr);
@@ -319,12 +370,13 @@ const Six* Multigrid::solve_coarse(std::size_t l) {
 
 std::size_t Multigrid::bytes() const {
     const auto of = [](const auto& v) { return v.capacity() * sizeof v[0]; };
-    std::size_t sum = of(class_inverse_) + of(class_scale_) + of(dense_) + of(partial_);
+    std::size_t sum = of(class_inverse_) + of(class_scale_) + of(dense_) + of(partial_) + of(dense_work_) +
+                      of(dense_sum_) + of(groups_);
     for (const Level& l : levels_)
         sum += of(l.chunks) + of(l.parent) + of(l.arm) + of(l.b) + of(l.t) + of(l.s) + of(l.d) +
                of(l.natural) + of(l.brick) + of(l.place) + of(l.bundles) + of(l.points) + of(l.row) +
                of(l.column) + of(l.block) + of(l.inverse) + of(l.matrix) + of(l.z1) + of(l.q1) + of(l.z2) +
-               of(l.q2) + of(l.r);
+               of(l.q2) + of(l.touch_row) + of(l.touch) + of(l.changed);
     return sum;
 }
 

@@ -7,14 +7,12 @@ namespace talus::physical {
 
 namespace {
 
-constexpr double kBatch = 0.3;  // share of the worst from which a face breaks with it
 // While far from rest a rough balance tells which faces break; the last word is always that of a good one.
 constexpr double kRough = 10;  // times the tolerance
 constexpr int kRoughIterations = 6;
-constexpr double kRenumber = 5;     // what a new lattice costs, in iterations
-constexpr double kSurely = 1.2;     // a share beyond which a rough balance is enough
-constexpr double kFull = 1 + 1e-6;  // a dry joint may be full to the last bit
-constexpr double kSoftest = 1e-4;   // of the stiffest: softer counts as this
+constexpr double kRenumber = 5;    // what a new lattice costs, in iterations
+constexpr double kSurely = 1.2;    // a share beyond which a rough balance is enough
+constexpr double kSoftest = 1e-4;  // of the stiffest: softer counts as this
 
 }  // namespace
 
@@ -22,6 +20,7 @@ void Engine::set_blocks(std::span<const StructureBlock> blocks) {
     input_.assign(blocks.begin(), blocks.end());
     pending_ = true;
     warm_ = false;
+    edits_.clear();
 }
 
 // The blocks as a list again, for a lattice made anew.
@@ -64,6 +63,7 @@ bool Engine::remove(Cell cell) {
     const Word bit = Word(1) << bit_of(inner);
     if (!(lattice.bricks[brick].present & bit)) return false;
     lattice.bricks[brick].present &= ~bit;
+    edits_.push_back(inner);
     return true;
 }
 
@@ -71,14 +71,18 @@ void Engine::place(const StructureBlock& block) {
     if (!pending_) {
         Lattice& lattice = solver_.lattice;
         const Cell inner = lattice.frame.inner(block.cell);
-        Brick& b = lattice.bricks[lattice.brick_at(inner)];
         const int bit = bit_of(inner);
-        if (b.slots >> bit & 1) {
+        const auto has_room = [&] { return lattice.bricks[lattice.brick_at(inner)].slots >> bit & 1; };
+        const bool old_room = has_room();
+        if (old_room || lattice.make_room(inner)) {
+            Brick& b = lattice.bricks[lattice.brick_at(inner)];
             const std::uint32_t s = b.slot(bit);
+            renumber_ = renumber_ || !old_room || lattice.kind[s] != block.material;
             lattice.mass[s] = block.mass;
             lattice.kind[s] = block.material;
             lattice.support[s] = block.support;
             b.present |= Word(1) << bit;
+            edits_.push_back(inner);
             return;
         }
         give_back();  // no place for it
@@ -89,6 +93,12 @@ void Engine::place(const StructureBlock& block) {
             return;
         }
     input_.push_back(block);
+}
+
+void Engine::apply_factor(StructureLimits& limits) const {
+    limits.tension *= settings_.limit_factor;
+    limits.compression *= settings_.limit_factor;
+    limits.cohesion *= settings_.limit_factor;
 }
 
 // Inner units: force in weights of a mean block, so that float fields are near 1.
@@ -126,50 +136,23 @@ void Engine::units() {
     any_dry_ = settings_.no_tension;
     for (const auto& limits : own_limits_) any_dry_ = any_dry_ || limits.second.dry();
     for (const StructureMaterial& m : materials) any_dry_ = any_dry_ || m.limits.dry();
+    plain_ = own_limits_.empty() && materials.size() == 1;
+    if (plain_) {
+        plain_limits_ = materials[0].limits;
+        apply_factor(plain_limits_);
+    }
 }
 
-StructureLimits Engine::limits_of(const Link& link) const {
+// Adds to reached_ what is joined to it in the bricks on the stack and beyond: everywhere, or within the
+// first so many bricks of the ball.
+void Engine::flood(std::size_t inside) {
     const Lattice& lattice = solver_.lattice;
-    const auto of = [&](std::uint32_t slot) -> const StructureLimits& {
-        const std::size_t k = lattice.kind[slot];
-        return materials[k < materials.size() ? k : 0].limits;
-    };
-    StructureLimits limits = weaker(of(link.low_slot), of(link.high_slot));
-    if (!own_limits_.empty()) {
-        const std::uint64_t key = key_of(link);
-        const auto at = std::lower_bound(own_limits_.begin(), own_limits_.end(), key,
-                                         [](const auto& a, std::uint64_t k) { return a.first < k; });
-        if (at != own_limits_.end() && at->first == key) limits = at->second;
-    }
-    limits.tension *= settings_.limit_factor;
-    limits.compression *= settings_.limit_factor;
-    limits.cohesion *= settings_.limit_factor;
-    return limits;
-}
-
-// Takes out what no path of bonds joins to a support or a pin. @return how many blocks
-std::size_t Engine::drop_unjoined() {
-    Lattice& lattice = solver_.lattice;
-    std::vector<Brick>& bricks = lattice.bricks;
-    std::vector<Word> reached(bricks.size(), 0);
-    std::vector<std::uint32_t> stack;
-    const auto reach = [&](std::uint32_t i, Word bits) {
-        if (!(bits & ~reached[i])) return;
-        reached[i] |= bits;
-        stack.push_back(i);
-    };
-    for (std::uint32_t i = 0; i + 1 < bricks.size(); i++)
-        reach(i, bricks[i].fixed | (bricks[i].ground & bricks[i].free));
-    for (const StructurePin& pin : pins) {
-        std::uint32_t brick;
-        int bit;
-        if (lattice.find(lattice.frame.inner(pin.cell), brick, bit)) reach(brick, Word(1) << bit);
-    }
-    while (!stack.empty()) {
-        const std::uint32_t i = stack.back();
-        stack.pop_back();
+    const std::vector<Brick>& bricks = lattice.bricks;
+    while (!stack_.empty()) {
+        const std::uint32_t i = stack_.back();
+        stack_.pop_back();
         const Brick& b = bricks[i];
-        Word all = reached[i], before = 0;
+        Word all = reached_[i], before = 0;
         Word linked[3], behind[3];
         for (int a = 0; a < 3; a++) {
             linked[a] = lattice.bonds(b, a);
@@ -183,17 +166,42 @@ std::size_t Engine::drop_unjoined() {
                 all |= (all >> kShift[a]) & in;
             }
         }
-        reached[i] = all;
+        reached_[i] = all;
+        const auto reach = [&](std::uint32_t to, Word bits) {
+            if (inside == 0 || (stamp_[to] == stamp_now_ && place_[to] < inside)) reach_in(to, bits);
+        };
         for (int a = 0; a < 3; a++) {
             if (const Word out = all & linked[a] & kLast[a]) reach(b.nb[2 * a], out >> (3 * kShift[a]));
             if (const Word out = ((all & kFirst[a]) << (3 * kShift[a])) & behind[a])
                 reach(b.nb[2 * a + 1], out);
         }
     }
+}
+
+void Engine::reach_in(std::uint32_t brick, Word bits) {
+    if (!(bits & ~reached_[brick])) return;
+    reached_[brick] |= bits;
+    stack_.push_back(brick);
+}
+
+// Takes out what no path of bonds joins to a support or a pin. @return how many blocks
+std::size_t Engine::drop_unjoined() {
+    Lattice& lattice = solver_.lattice;
+    std::vector<Brick>& bricks = lattice.bricks;
+    reached_.assign(bricks.size(), 0);
+    stack_.clear();
+    for (std::uint32_t i = 0; i + 1 < bricks.size(); i++)
+        reach_in(i, bricks[i].fixed | (bricks[i].ground & bricks[i].free));
+    for (const StructurePin& pin : pins) {
+        std::uint32_t brick;
+        int bit;
+        if (lattice.find(lattice.frame.inner(pin.cell), brick, bit)) reach_in(brick, Word(1) << bit);
+    }
+    flood(0);
     std::size_t dropped = 0;
     for (std::uint32_t i = 0; i + 1 < bricks.size(); i++) {
         Brick& b = bricks[i];
-        const Word gone = b.exists() & ~reached[i];
+        const Word gone = b.exists() & ~reached_[i];
         dropped += std::size_t(std::popcount(gone));
         fell_[i] |= gone;
         b.free &= ~gone;
@@ -226,40 +234,37 @@ void Engine::renumber(bool keep_motion) {
     set_forces();
 }
 
+double Engine::mass_at(std::uint32_t slot) const {
+    return solver_.lattice.mass[slot] + (landed_.empty() ? 0 : landed_[slot]);
+}
+
+void Engine::add_load(const StructureLoad& load, Six& f) const {
+    const Lattice& lattice = solver_.lattice;
+    const DVec3 force = lattice.frame.inner(load.force);
+    const DVec3 moment = lattice.frame.inner(load.moment) * lattice.frame.handedness();
+    for (int a = 0; a < 3; a++) {
+        f.v[a] += float(force[a] / unit_);
+        f.v[4 + a] += float(moment[a] / (unit_ * settings_.cell_size));
+    }
+}
+
 void Engine::set_forces() {
     const Lattice& lattice = solver_.lattice;
-    load_ = 0;
-    carried_ = 0;
-    down_ = 0;
-    for (std::uint32_t n = 0; n < lattice.nodes; n++) {
-        const std::uint32_t s = lattice.slot_of[n];
-        const double weight = (lattice.mass[s] + (landed_.empty() ? 0 : landed_[s])) / unit_;
-        solver_.f[n] = {};
-        solver_.f[n].v[1] = float(-weight);
-        load_ += weight;
-        carried_ += weight * unit_;
-        solver_.reference[n] = float(weight);
-    }
     for (const Brick& b : lattice.bricks)
-        for (Word w = b.fixed; w; w &= w - 1) {
-            const std::uint32_t s = b.slot(std::countr_zero(w));
-            carried_ += lattice.mass[s] + (landed_.empty() ? 0 : landed_[s]);
+        for (Word w = b.node; w; w &= w - 1) {
+            const int bit = std::countr_zero(w);
+            const std::uint32_t n = lattice.node_of(b, bit);
+            const double weight = b.free >> bit & 1 ? mass_at(lattice.slot_of[n]) / unit_ : 0;
+            solver_.f[n] = {};
+            solver_.f[n].v[1] = float(-weight);
+            solver_.reference[n] = float(weight);
         }
     for (const StructureLoad& load : loads) {
         std::uint32_t brick;
         int bit;
         if (!lattice.find(lattice.frame.inner(load.cell), brick, bit)) continue;
-        const DVec3 force = lattice.frame.inner(load.force);
-        const DVec3 moment = lattice.frame.inner(load.moment) * lattice.frame.handedness();
-        down_ -= force.y;
-        carried_ -= force.y;
         if (!(lattice.bricks[brick].free >> bit & 1)) continue;
-        Six& f = solver_.f[lattice.node_of(lattice.bricks[brick], bit)];
-        for (int a = 0; a < 3; a++) {
-            f.v[a] += float(force[a] / unit_);
-            f.v[4 + a] += float(moment[a] / (unit_ * settings_.cell_size));
-        }
-        load_ -= force.y / unit_;
+        add_load(load, solver_.f[lattice.node_of(lattice.bricks[brick], bit)]);
     }
     // The lesser of weight and strength: for strength, the tension its weakest face bears.
     if (!settings_.no_tension)
@@ -270,7 +275,51 @@ void Engine::set_forces() {
             for (const std::uint32_t end : {link.low, link.high})
                 if (!(end & kFixedEnd) && bears < solver_.reference[end]) solver_.reference[end] = bears;
         });
-    for (float& r : solver_.reference) r = r > 1e-3f ? r : 1e-3f;
+    for (float& r : solver_.reference) r = r > kLeastReference ? r : kLeastReference;
+    weigh();
+}
+
+// The same for one place, after an edit.
+void Engine::set_force(std::uint32_t brick, int bit) {
+    const Lattice& lattice = solver_.lattice;
+    const Brick& b = lattice.bricks[brick];
+    const std::uint32_t n = lattice.node_of(b, bit);
+    Six& f = solver_.f[n];
+    f = {};
+    float& reference = solver_.reference[n];
+    reference = 1;
+    if (!(b.free >> bit & 1)) return;
+    const double weight = mass_at(lattice.slot_of[n]) / unit_;
+    f.v[1] = float(-weight);
+    reference = float(weight);
+    for (const StructureLoad& load : loads)
+        if (lattice.frame.inner(load.cell) == lattice.cell[n]) add_load(load, f);
+    lattice.for_each_side(brick, bit, [&](const Link& link, std::uint32_t, int) {
+        const float bears = float(limits_of(link).tension / stress_);
+        if (bears < reference) reference = bears;
+    });
+    if (!(reference > kLeastReference)) reference = kLeastReference;
+}
+
+// The vertical load on all nodes, and all that is carried.
+void Engine::weigh() {
+    const Lattice& lattice = solver_.lattice;
+    load_ = carried_ = 0;
+    for (const Brick& b : lattice.bricks) {
+        double moves = 0, rests = 0;
+        for (Word w = b.free; w; w &= w - 1) moves += mass_at(b.slot(std::countr_zero(w)));
+        for (Word w = b.fixed; w; w &= w - 1) rests += mass_at(b.slot(std::countr_zero(w)));
+        load_ += moves / unit_;
+        carried_ += moves + rests;
+    }
+    for (const StructureLoad& load : loads) {
+        std::uint32_t brick;
+        int bit;
+        if (!lattice.find(lattice.frame.inner(load.cell), brick, bit)) continue;
+        const double down = lattice.frame.inner(load.force).y;
+        carried_ -= down;
+        if (lattice.bricks[brick].free >> bit & 1) load_ -= down / unit_;
+    }
     if (load_ < 0) load_ = -load_;
 }
 
@@ -297,61 +346,12 @@ bool Engine::break_roughly() {
         kRoughIterations < settings_.max_iterations ? kRoughIterations : settings_.max_iterations;
     const Balanced b = solver_.solve(tolerance, 1, most, load_);
     count_work(b.iterations);
+    judge_all();
     const double worst = worst_bond().share;
     if (!(worst > kSurely)) return false;
     balances_++;
     break_batch(worst);
     return true;
-}
-
-Strain Engine::strain_at(const StructureLimits& limits, const Local6& force) const {
-    Local6 stress;
-    for (int i = 0; i < 6; i++) stress.v[i] = force.v[i] * stress_;
-    return strain_of(limits, stress, is_dry(limits));
-}
-
-Bond Engine::bond_of(const Link& link) const {
-    const Lattice& lattice = solver_.lattice;
-    const Cell low = cell_of(lattice.bricks[link.brick].coord, link.bit);
-    Cell high = low;
-    if (link.low != kGroundEnd) (link.axis == 0 ? high.x : link.axis == 1 ? high.y : high.z)++;
-    const Cell a = lattice.frame.outer(low), b = lattice.frame.outer(high);
-    return a < b ? Bond{a, b} : Bond{b, a};
-}
-
-// Equal shares: the bond first in order, so that the answer does not hang on the order of nodes.
-Engine::Worst Engine::worst_bond() const {
-    Worst worst;
-    bool any = false;
-    each_force([&](const Link& link, const StructureLimits& limits, const Local6& force) {
-        const double share = strain_at(limits, force).share;
-        if (any && share < worst.share) return;
-        const Bond bond = bond_of(link);
-        if (any && share == worst.share && !(bond < worst.bond)) return;
-        worst = {share, bond};
-        any = true;
-    });
-    return worst;
-}
-
-std::size_t Engine::break_batch(double worst) {
-    std::size_t count = 0;
-    std::vector<Link> batch;
-    each_force([&](const Link& link, const StructureLimits& limits, const Local6& force) {
-        const double share = strain_at(limits, force).share;
-        if (share > kFull && share >= kBatch * worst) batch.push_back(link);
-    });
-    for (const Link& link : batch) {
-        Brick& b = solver_.lattice.bricks[link.brick];
-        const Word bit = Word(1) << link.bit;
-        broken_.push_back(bond_of(link));
-        if (link.low == kGroundEnd)
-            b.ground &= ~bit;
-        else
-            b.bond[link.axis] &= ~bit;
-        count++;
-    }
-    return count;
 }
 
 // Fallen parts load what stands right under any of their blocks, evenly. @return whether a load changed
@@ -401,37 +401,6 @@ bool Engine::land_fallen() {
     return changed;
 }
 
-double Engine::base_reaction() const {
-    const Lattice& lattice = solver_.lattice;
-    double up = 0;
-    each_force([&](const Link& link, const StructureLimits&, const Local6& force) {
-        double low[8] = {}, high[8] = {};
-        add_force(link.axis, force, low, high);
-        // What the ground or a fixed block does to the other end, upwards.
-        if (link.low & kFixedEnd) up += high[1];
-        if (link.high & kFixedEnd) up += low[1];
-    });
-    for (const Pin& pin : lattice.pins) {
-        double force[8] = {};
-        solver_.add_pin(pin, force);
-        up += force[1];
-    }
-    double own = 0;
-    for (const Brick& b : lattice.bricks)
-        for (Word w = b.fixed; w; w &= w - 1) {
-            const std::uint32_t s = b.slot(std::countr_zero(w));
-            own += lattice.mass[s] + (landed_.empty() ? 0 : landed_[s]);
-        }
-    for (const StructureLoad& load : loads) {
-        std::uint32_t brick;
-        int bit;
-        if (lattice.find(lattice.frame.inner(load.cell), brick, bit) &&
-            lattice.bricks[brick].fixed >> bit & 1)
-            own -= lattice.frame.inner(load.force).y;
-    }
-    return up * unit_ + own;
-}
-
 void Engine::collect(StructureReport& report) const {
     const Lattice& lattice = solver_.lattice;
     std::vector<Word> left = fell_;
@@ -475,9 +444,16 @@ void Engine::collect(StructureReport& report) const {
 
 StructureReport Engine::solve(const StructureSettings& settings, StructureSolver::Progress progress,
                               void* context) {
+    const bool same = same_question(settings_, settings);
     settings_ = settings;
     StructureReport report;
     take_over(settings.up);
+    if (warm_ && whole_ && same && solve_again(report)) {
+        if (progress && !progress(context, 1)) return {};
+        return report;
+    }
+    edits_.clear();
+    renumber_ = false;
     Lattice& lattice = solver_.lattice;
     lattice.set_supports(settings.no_tension);
     for (Brick& b : lattice.bricks)
@@ -522,14 +498,10 @@ StructureReport Engine::solve(const StructureSettings& settings, StructureSolver
             }
             const Found found = find_balance();
             if (progress && !progress(context, balances_)) return {};
+            judge_all();
             if (balances_ == 1) {
                 work_ = 0;
-                const Worst worst = worst_bond();
-                report.max_utilisation = worst.share;
-                report.worst_bond = worst.bond;
-                report.weight = carried_;
-                report.base_reaction = base_reaction();
-                report.imbalance = imbalance_;
+                summarise(report);
                 report.iterations = iterations_;
             }
             if (found == Found::undecided) {
@@ -566,7 +538,7 @@ StructureReport Engine::solve(const StructureSettings& settings, StructureSolver
                 }
                 continue;
             }
-            const double worst = balances_ == 1 ? report.max_utilisation : worst_bond().share;
+            const double worst = worst_bond().share;
             if (!(worst > kFull)) break;
             quiet = false;
             break_batch(worst);
@@ -578,6 +550,7 @@ StructureReport Engine::solve(const StructureSettings& settings, StructureSolver
     report.all_iterations = iterations_;
     collect(report);
     warm_ = quiet && decided;
+    whole_ = warm_ && report.parts.empty();
     // What has come off has fallen, whatever else was not decided.
     report.settled = decided;
     report.verdict = !report.parts.empty() ? Verdict::falls : decided ? Verdict::stands : Verdict::undecided;

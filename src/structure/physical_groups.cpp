@@ -11,6 +11,7 @@ namespace {
 constexpr double kCoarseScale = 0.5;
 constexpr std::uint32_t kChunkNodes = 2048;
 constexpr std::uint32_t kCoarsest = 32;
+constexpr std::size_t kPiece = 256;  // nodes or bundles, for threads
 constexpr std::uint32_t kNoBundle = 0xffffffffu;
 
 // Lane of a component in eight.
@@ -44,6 +45,20 @@ void add_springs(const double (&k)[3], const double (&turn)[3][3], const double 
 template <class V>
 void release(V& v) {
     V().swap(v);
+}
+
+// What is joined to the first place of `rest` inside a brick, over bonds `inner` towards +x, +y, +z.
+Word held_together(Word rest, Word free, const Word (&inner)[3]) {
+    Word group = rest & (~rest + 1), before = 0;
+    while (group != before) {
+        before = group;
+        for (int a = 0; a < 3; a++) {
+            group |= (group & inner[a]) << kShift[a];
+            group |= (group >> kShift[a]) & inner[a];
+        }
+        group &= free;
+    }
+    return group;
 }
 
 std::uint32_t root_of(std::vector<std::uint32_t>& up, std::uint32_t i) {
@@ -101,15 +116,13 @@ void Multigrid::build(const Lattice& lattice, JobSystem* jobs) {
     jobs_ = jobs;
     levels_.clear();
     dense_.clear();
-    class_inverse_.resize(lattice.classes.size());
-    class_scale_.resize(lattice.classes.size());
-    for (std::size_t i = 0; i < lattice.classes.size(); i++) {
-        double own[36], inverse[36] = {};
-        own_stiffness(lattice, lattice.classes[i], own);
-        if (!invert6(own, inverse)) std::memset(inverse, 0, sizeof inverse);
-        store6(class_inverse_[i], inverse);
-        for (int k = 0; k < 8; k++) class_scale_[i].v[k] = k < 6 ? lattice.classes[i].scale[k] : 0;
-    }
+    groups_.assign(lattice.bricks.size(), {});
+    stale_ = dense_old_ = false;
+    class_inverse_.clear();
+    class_scale_.clear();
+    class_inverse_.reserve(lattice.classes.capacity());
+    class_scale_.reserve(lattice.classes.capacity());
+    for (std::size_t i = 0; i < lattice.classes.size(); i++) add_class(i);
     levels_.emplace_back();
     levels_.reserve(24);  // references stay valid
     Level& finest = levels_[0];
@@ -124,10 +137,16 @@ void Multigrid::build(const Lattice& lattice, JobSystem* jobs) {
     for (Level& level : levels_) {
         release(level.natural);
         release(level.brick);
-        release(level.place);
-        release(level.bundles);
-        release(level.points);
     }
+}
+
+void Multigrid::add_class(std::size_t c) {
+    double own[36], inverse[36] = {};
+    own_stiffness(*lattice_, lattice_->classes[c], own);
+    if (!invert6(own, inverse)) std::memset(inverse, 0, sizeof inverse);
+    store6(class_inverse_.emplace_back(), inverse);
+    Six& scale = class_scale_.emplace_back();
+    for (int k = 0; k < 8; k++) scale.v[k] = k < 6 ? lattice_->classes[c].scale[k] : 0;
 }
 
 // Nodes come in Morton order; `child_parent` in the same order, numbered in the order of first sight.
@@ -156,7 +175,7 @@ void Multigrid::place_nodes(Level& fine, Level& coarse, const std::vector<std::u
     if (finest) {
         order.reserve(fine.nodes);
         for (const Brick& b : lattice_->bricks)
-            for (Word w = b.free; w; w &= w - 1) order.push_back(lattice_->node_of(b, std::countr_zero(w)));
+            for (Word w = b.node; w; w &= w - 1) order.push_back(lattice_->node_of(b, std::countr_zero(w)));
     }
     const std::vector<std::uint32_t>& nodes = finest ? order : fine.natural;
     const auto place = [&](std::uint32_t n, double* p) {
@@ -201,6 +220,7 @@ void Multigrid::add_bundle(Level& coarse, std::vector<std::uint32_t>& first, Bun
         return;
     }
     Bundle& sum = coarse.bundles[at];
+    sum.faces += bundle.faces;
     sum.weight += bundle.weight;
     sum.b += bundle.b;
     sum.c += bundle.c;
@@ -222,8 +242,12 @@ void Multigrid::coarsen_finest() {
             fine.chunks.back().black_end = black;
         }
     };
-    for (const Brick& b : lattice.bricks) {
-        if (!b.free) continue;
+    std::vector<std::uint32_t> first_group(lattice.bricks.size() + 1);
+    for (std::size_t i = 0; i < lattice.bricks.size(); i++) {
+        const Brick& b = lattice.bricks[i];
+        const std::uint32_t begin = coarse.nodes;
+        first_group[i] = begin;
+        if (!b.node) continue;
         if (fine.chunks.empty() ||
             b.red - fine.chunks.back().red + b.black - fine.chunks.back().black >= kChunkNodes) {
             cut(b.red, b.black);
@@ -232,46 +256,39 @@ void Multigrid::coarsen_finest() {
         Word inner[3];
         for (int a = 0; a < 3; a++) inner[a] = lattice.bonds(b, a) & ~kLast[a] & b.free;
         for (Word rest = b.free; rest;) {
-            Word group = rest & (~rest + 1), before = 0;
-            while (group != before) {
-                before = group;
-                for (int a = 0; a < 3; a++) {
-                    group |= (group & inner[a]) << kShift[a];
-                    group |= (group >> kShift[a]) & inner[a];
-                }
-                group &= b.free;
-            }
+            const Word group = held_together(rest, b.free, inner);
             // Children in order of bits; their places in the Morton order are base + rank.
             for (Word w = group; w; w &= w - 1) {
                 const int bit = std::countr_zero(w);
-                child_parent[next + std::size_t(std::popcount(b.free & ((Word(1) << bit) - 1)))] =
+                child_parent[next + std::size_t(std::popcount(b.node & ((Word(1) << bit) - 1)))] =
                     coarse.nodes;
             }
             coarse.nodes++;
             coarse.brick.push_back(b.coord);
             rest &= ~group;
         }
-        next += std::size_t(std::popcount(b.free));
+        // What may come back counts with the first group until it does.
+        for (Word w = b.node & ~b.free; w; w &= w - 1)
+            child_parent[next + std::size_t(std::popcount(b.node & ((w & (~w + 1)) - 1)))] = begin;
+        next += std::size_t(std::popcount(b.node));
     }
+    first_group.back() = coarse.nodes;
     cut(fine.reds, fine.nodes);
     place_nodes(fine, coarse, child_parent);
+    for (std::size_t i = 0; i < lattice.bricks.size(); i++) {
+        const std::uint32_t count = first_group[i + 1] - first_group[i];
+        if (!count) continue;
+        const std::uint32_t at = coarse.natural[first_group[i]];  // all of a brick have its colour
+        if (at < coarse.reds)
+            groups_[i] = {at, at + count, 0, 0};
+        else
+            groups_[i] = {0, 0, at, at + count};
+    }
 
     std::vector<std::uint32_t> first(coarse.nodes, kNoBundle);
     lattice.for_each_link([&](const Link& link) {
-        const bool low_moves = !(link.low & kFixedEnd), high_moves = !(link.high & kFixedEnd);
-        const std::uint32_t i = low_moves ? fine.parent[link.low] : kGroundEnd;
-        const std::uint32_t j = high_moves ? fine.parent[link.high] : kGroundEnd;
-        if (i == j) return;
-        const Cell c = cell_of(lattice.bricks[link.brick].coord, link.bit);
-        const int whole[3] = {c.x, c.y, c.z};
-        const bool ground = link.low == kGroundEnd;
-        const double plane = whole[link.axis] + (ground ? 0 : 1);
-        const double b = whole[next_axis(link.axis)] + 0.5, d = whole[third_axis(link.axis)] + 0.5;
-        const double s = link.scale * kCoarseScale;
-        const bool both = low_moves && high_moves;
-        add_bundle(coarse, first,
-                   {low_moves ? i : j, both ? j : kGroundEnd, 0, link.axis, plane, s, s * b, s * d, s * b * b,
-                    s * d * d, s * b * d});
+        const Bundle bundle = bundle_of(link);
+        if (bundle.node != bundle.other) add_bundle(coarse, first, bundle);
     });
     for (const Pin& pin : lattice.pins) {
         Point p{fine.parent[pin.node], {}, {}};
@@ -282,6 +299,31 @@ void Multigrid::coarsen_finest() {
         coarse.points.push_back(p);
     }
     assemble(coarse);
+}
+
+// A face as a bundle of the second level; node == other when it lies inside a group.
+Multigrid::Bundle Multigrid::bundle_of(const Link& link) const {
+    const Level& fine = levels_[0];
+    const bool low_moves = !(link.low & kFixedEnd), high_moves = !(link.high & kFixedEnd);
+    const std::uint32_t i = low_moves ? fine.parent[link.low] : kGroundEnd;
+    const std::uint32_t j = high_moves ? fine.parent[link.high] : kGroundEnd;
+    const Cell c = cell_of(lattice_->bricks[link.brick].coord, link.bit);
+    const int whole[3] = {c.x, c.y, c.z};
+    Bundle bundle{};
+    bundle.node = low_moves ? i : j;
+    bundle.other = low_moves && high_moves ? j : kGroundEnd;
+    bundle.faces = 1;
+    bundle.axis = std::uint8_t(link.axis);
+    bundle.plane = whole[link.axis] + (link.low == kGroundEnd ? 0 : 1);
+    const double b = whole[next_axis(link.axis)] + 0.5, d = whole[third_axis(link.axis)] + 0.5;
+    const double s = link.scale * kCoarseScale;
+    bundle.weight = s;
+    bundle.b = s * b;
+    bundle.c = s * d;
+    bundle.bb = s * b * b;
+    bundle.cc = s * d * d;
+    bundle.bc = s * b * d;
+    return bundle;
 }
 
 void Multigrid::coarsen(std::size_t l) {
@@ -351,73 +393,213 @@ void Multigrid::coarsen(std::size_t l) {
 void Multigrid::assemble(Level& level) {
     const std::size_t n = level.nodes;
     level.row.assign(n + 1, 0);
-    for (const Bundle& b : level.bundles)
-        if (b.other != kGroundEnd) {
-            level.row[b.node + 1]++;
-            level.row[b.other + 1]++;
-        }
-    for (std::size_t i = 0; i < n; i++) level.row[i + 1] += level.row[i];
+    level.touch_row.assign(n + 1, 0);
+    for (const Bundle& b : level.bundles) {
+        level.touch_row[b.node + 1]++;
+        if (b.other == kGroundEnd) continue;
+        level.touch_row[b.other + 1]++;
+        level.row[b.node + 1]++;
+        level.row[b.other + 1]++;
+    }
+    for (std::size_t i = 0; i < n; i++) {
+        level.row[i + 1] += level.row[i];
+        level.touch_row[i + 1] += level.touch_row[i];
+    }
     std::vector<std::uint32_t> at(level.row.begin(), level.row.end() - 1);
+    std::vector<std::uint32_t> to(level.touch_row.begin(), level.touch_row.end() - 1);
     level.column.resize(level.row[n]);
     level.block.resize(level.row[n]);
-    std::vector<double> own(36 * n, 0.0);
-    for (const Bundle& bundle : level.bundles) {
-        const int a = bundle.axis, b = next_axis(a), c = third_axis(a);
-        const double w = bundle.weight;
-        double middle[3], springs[3], turn[3][3] = {};
-        middle[a] = bundle.plane;
-        middle[b] = bundle.b / w;
-        middle[c] = bundle.c / w;
-        const double bb = bundle.bb - w * middle[b] * middle[b], cc = bundle.cc - w * middle[c] * middle[c];
-        const double bc = bundle.bc - w * middle[b] * middle[c];
-        springs[a] = kAxial * w;
-        springs[b] = springs[c] = kShear * w;
-        turn[a][a] = kTwist * w + kShear * (bb + cc);
-        turn[b][b] = kBend * w + kAxial * cc;
-        turn[c][c] = kBend * w + kAxial * bb;
-        turn[b][c] = turn[c][b] = -kAxial * bc;
-        double p[3], q[3];
-        for (std::size_t k = 0; k < 3; k++) p[k] = middle[k] - level.place[3 * std::size_t(bundle.node) + k];
-        add_springs(springs, turn, p, p, &own[36 * std::size_t(bundle.node)]);
+    level.touch.resize(level.touch_row[n]);
+    for (std::uint32_t i = 0; i < level.bundles.size(); i++) {
+        Bundle& bundle = level.bundles[i];
+        bundle.changed = false;
+        level.touch[to[bundle.node]++] = i;
         if (bundle.other == kGroundEnd) continue;
-        for (std::size_t k = 0; k < 3; k++) q[k] = middle[k] - level.place[3 * std::size_t(bundle.other) + k];
-        add_springs(springs, turn, q, q, &own[36 * std::size_t(bundle.other)]);
-        double pq[36] = {}, qp[36] = {};
-        add_springs(springs, turn, p, q, pq);
-        add_springs(springs, turn, q, p, qp);
-        std::uint32_t e = at[bundle.node]++;
-        level.column[e] = bundle.other;
-        store6(level.block[e], pq);
-        e = at[bundle.other]++;
-        level.column[e] = bundle.node;
-        store6(level.block[e], qp);
-    }
-    for (const Point& point : level.points) {
-        double arm[3];
-        for (std::size_t k = 0; k < 3; k++)
-            arm[k] = point.at[k] - level.place[3 * std::size_t(point.node) + k];
-        add_springs(point.stiffness, {}, arm, arm, &own[36 * std::size_t(point.node)]);
+        level.touch[to[bundle.other]++] = i;
+        bundle.entry = at[bundle.node]++;
+        bundle.other_entry = at[bundle.other]++;
+        level.column[bundle.entry] = bundle.other;
+        level.column[bundle.other_entry] = bundle.node;
     }
     level.inverse.resize(n);
     level.matrix.resize(n);
-    for (std::size_t i = 0; i < n; i++) {
-        double m[36], inverse[36] = {};
-        std::memcpy(m, &own[36 * i], sizeof m);
-        if (!invert6(m, inverse)) std::memset(inverse, 0, sizeof inverse);
-        store6(level.matrix[i], m);
-        store6(level.inverse[i], inverse);
-    }
-    for (Field* f :
-         {&level.b, &level.t, &level.s, &level.d, &level.z1, &level.q1, &level.z2, &level.q2, &level.r})
+    const auto pieces = [](std::size_t count) { return (count + kPiece - 1) / kPiece; };
+    const auto piece = [](std::size_t p, std::size_t count, auto&& f) {
+        for (std::size_t i = p * kPiece; i < count && i < (p + 1) * kPiece; i++) f(i);
+    };
+    in_parallel(jobs_, pieces(level.bundles.size()), [&](std::size_t p) {
+        piece(p, level.bundles.size(), [&](std::size_t i) { couple(level, level.bundles[i]); });
+    });
+    in_parallel(jobs_, pieces(n),
+                [&](std::size_t p) { piece(p, n, [&](std::size_t i) { set_own(level, i); }); });
+    for (Field* f : {&level.b, &level.t, &level.s, &level.d, &level.z1, &level.q1, &level.z2, &level.q2})
         f->assign(n, {});
+    level.changed.reserve(64);
+}
+
+namespace {
+
+// The springs of a bundle, at the middle of its faces.
+struct Joint {
+    double middle[3], springs[3], turn[3][3] = {};
+    void arm(const double* place, double (&out)[3]) const {
+        for (int k = 0; k < 3; k++) out[k] = middle[k] - place[k];
+    }
+};
+template <class Bundle>
+Joint joint_of(const Bundle& bundle) {
+    Joint j;
+    const int a = bundle.axis, b = next_axis(a), c = third_axis(a);
+    const double w = bundle.weight;
+    j.middle[a] = bundle.plane;
+    j.middle[b] = bundle.b / w;
+    j.middle[c] = bundle.c / w;
+    const double bb = bundle.bb - w * j.middle[b] * j.middle[b];
+    const double cc = bundle.cc - w * j.middle[c] * j.middle[c];
+    const double bc = bundle.bc - w * j.middle[b] * j.middle[c];
+    j.springs[a] = kAxial * w;
+    j.springs[b] = j.springs[c] = kShear * w;
+    j.turn[a][a] = kTwist * w + kShear * (bb + cc);
+    j.turn[b][b] = kBend * w + kAxial * cc;
+    j.turn[c][c] = kBend * w + kAxial * bb;
+    j.turn[b][c] = j.turn[c][b] = -kAxial * bc;
+    return j;
+}
+
+}  // namespace
+
+// What the ends of a bundle do to each other.
+void Multigrid::couple(Level& level, const Bundle& bundle) {
+    if (bundle.other == kGroundEnd) return;
+    double pq[36] = {}, qp[36] = {};
+    if (bundle.faces > 0) {
+        const Joint j = joint_of(bundle);
+        double p[3], q[3];
+        j.arm(&level.place[3 * std::size_t(bundle.node)], p);
+        j.arm(&level.place[3 * std::size_t(bundle.other)], q);
+        add_springs(j.springs, j.turn, p, q, pq);
+        for (int r = 0; r < 6; r++)
+            for (int c = 0; c < 6; c++) qp[6 * r + c] = pq[6 * c + r];
+    }
+    store6(level.block[bundle.entry], pq);
+    store6(level.block[bundle.other_entry], qp);
+}
+
+// What a node's own motion does to it.
+void Multigrid::set_own(Level& level, std::size_t node) {
+    double m[36] = {}, inverse[36] = {}, p[3];
+    for (std::uint32_t e = level.touch_row[node]; e < level.touch_row[node + 1]; e++) {
+        const Bundle& bundle = level.bundles[level.touch[e]];
+        if (bundle.faces == 0) continue;
+        const Joint j = joint_of(bundle);
+        j.arm(&level.place[3 * node], p);
+        add_springs(j.springs, j.turn, p, p, m);
+    }
+    for (const Point& point : level.points) {
+        if (point.node != node) continue;
+        for (std::size_t k = 0; k < 3; k++) p[k] = point.at[k] - level.place[3 * node + k];
+        add_springs(point.stiffness, {}, p, p, m);
+    }
+    if (!invert6(m, inverse)) std::memset(inverse, 0, sizeof inverse);
+    store6(level.matrix[node], m);
+    store6(level.inverse[node], inverse);
+}
+
+Chunk Multigrid::groups_of(std::uint32_t brick) const {
+    return brick < groups_.size() ? groups_[brick] : Chunk{};
+}
+
+void Multigrid::adopt(std::uint32_t brick, int bit) {
+    if (levels_.size() < 2) return;
+    const Brick& b = lattice_->bricks[brick];
+    const std::uint32_t n = lattice_->node_of(b, bit);
+    Level &fine = levels_[0], &coarse = levels_[1];
+    bool found = false;
+    lattice_->for_each_side(brick, bit, [&](const Link&, std::uint32_t other, int at) {
+        if (found || other != brick || !(b.free >> at & 1)) return;
+        fine.parent[n] = fine.parent[lattice_->node_of(b, at)];
+        found = true;
+    });
+    if (!found) stale_ = true;
+    const Cell c = lattice_->cell[n];
+    const double p[3] = {c.x + 0.5, c.y + 0.5, c.z + 0.5};
+    for (int k = 0; k < 3; k++)
+        fine.arm[n].v[k] = float(p[k] - coarse.place[3 * std::size_t(fine.parent[n]) + std::size_t(k)]);
+}
+
+void Multigrid::change(const Link& link, double sign) {
+    if (levels_.size() < 2) return;
+    static constexpr double Bundle::*kSums[] = {&Bundle::weight, &Bundle::b,  &Bundle::c,
+                                                &Bundle::bb,     &Bundle::cc, &Bundle::bc};
+    Bundle face = bundle_of(link);
+    for (std::size_t l = 1; l < levels_.size() && face.node != face.other; l++) {
+        Level& level = levels_[l];
+        Bundle* sum = nullptr;
+        for (std::uint32_t e = level.touch_row[face.node]; e < level.touch_row[face.node + 1]; e++) {
+            Bundle& have = level.bundles[level.touch[e]];
+            if (have.node == face.node && have.other == face.other && have.axis == face.axis &&
+                have.plane == face.plane) {
+                sum = &have;
+                if (!have.changed) level.changed.push_back(level.touch[e]);
+                break;
+            }
+        }
+        if (!sum) {
+            stale_ = true;
+            return;
+        }
+        sum->changed = true;
+        sum->faces += sign > 0 ? 1 : -1;
+        const bool none = sum->faces == 0;
+        for (double Bundle::*v : kSums) sum->*v = none ? 0 : sum->*v + sign * face.*v;
+        if (none) stale_ = true;
+        if (level.parent.empty()) break;
+        face.node = level.parent[face.node];
+        if (face.other != kGroundEnd) face.other = level.parent[face.other];
+        for (double Bundle::*v : kSums) face.*v *= kCoarseScale;
+    }
+}
+
+// Matrices of what changed; whether groups still hold together in the brick of an edit.
+void Multigrid::refresh(std::uint32_t brick) {
+    while (class_inverse_.size() < lattice_->classes.size()) add_class(class_inverse_.size());
+    if (levels_.size() < 2) return;
+    for (std::size_t l = 1; l < levels_.size(); l++) {
+        Level& level = levels_[l];
+        for (const std::uint32_t i : level.changed) couple(level, level.bundles[i]);
+        for (const std::uint32_t i : level.changed) {
+            Bundle& bundle = level.bundles[i];
+            bundle.changed = false;
+            set_own(level, bundle.node);
+            if (bundle.other != kGroundEnd) set_own(level, bundle.other);
+        }
+        if (!level.changed.empty() && l + 1 == levels_.size()) dense_old_ = true;
+        level.changed.clear();
+    }
+    const Brick& b = lattice_->bricks[brick];
+    Word inner[3];
+    for (int a = 0; a < 3; a++) inner[a] = lattice_->bonds(b, a) & ~kLast[a] & b.free;
+    std::uint32_t seen[64];
+    int count = 0;
+    for (Word rest = b.free; rest && !stale_;) {
+        const Word group = held_together(rest, b.free, inner);
+        const std::uint32_t parent = levels_[0].parent[lattice_->node_of(b, std::countr_zero(group))];
+        for (int i = 0; i < count; i++)
+            if (seen[i] == parent) stale_ = true;
+        seen[count++] = parent;
+        rest &= ~group;
+    }
 }
 
 // The inverse by elimination; a little on the diagonal for what is held by too few pins.
 void Multigrid::invert_coarsest() {
     const Level& level = levels_.back();
+    dense_old_ = false;
     if (level.nodes > kCoarsest * 4) return;
     const std::size_t n = level.nodes, m = 6 * n;
-    std::vector<double> a(m * m, 0.0);
+    dense_work_.assign(m * m, 0.0);
+    dense_sum_.resize(m);
+    std::vector<double>& a = dense_work_;
     for (std::size_t i = 0; i < n; i++) {
         for (std::size_t c = 0; c < 6; c++)
             for (std::size_t r = 0; r < 6; r++)

@@ -215,6 +215,10 @@ void Lattice::set_blocks(std::span<const StructureBlock> blocks, Axis up,
             }
     }
     bricks.push_back({});  // the empty one
+    make_table();
+}
+
+void Lattice::make_table() {
     std::size_t size = 16;
     while (size < 2 * bricks.size()) size *= 2;
     table_.assign(size, 0);
@@ -226,6 +230,38 @@ void Lattice::set_blocks(std::span<const StructureBlock> blocks, Axis up,
         for (int k = 0; k < 6; k++)
             b.nb[k] = i + 1 < bricks.size() ? lookup(b.coord + kStep[k]) : std::uint32_t(bricks.size() - 1);
     }
+}
+
+bool Lattice::make_room(Cell inner) {
+    const auto far = [](int v) { return v <= -(kReach / 2) || v >= kReach / 2; };
+    if (!frame.known[0].empty() || far(inner.x) || far(inner.y) || far(inner.z)) return false;
+    const Cell coord = brick_cell(inner);
+    std::uint32_t i = lookup(coord);
+    if (i + 1 == bricks.size()) {
+        Brick b;
+        b.coord = coord;
+        for (Word& w : b.bond) w = ~Word(0);
+        i = 0;
+        const std::uint64_t key = morton(coord);
+        while (i + 1 < bricks.size() && morton(bricks[i].coord) < key) i++;
+        bricks.insert(bricks.begin() + std::ptrdiff_t(i), b);
+        make_table();
+    }
+    Brick& b = bricks[i];
+    const std::uint32_t base = std::uint32_t(mass.size());
+    mass.resize(base + 64);
+    kind.resize(base + 64);
+    support.resize(base + 64);
+    for (Word w = b.slots; w; w &= w - 1) {
+        const int bit = std::countr_zero(w);
+        const std::uint32_t from = b.slot(bit), to = base + std::uint32_t(bit);
+        mass[to] = mass[from];
+        kind[to] = kind[from];
+        support[to] = support[from];
+    }
+    b.slots = ~Word(0);
+    b.base = base;
+    return true;
 }
 
 void Lattice::set_supports(bool dry_ground) {
@@ -259,8 +295,8 @@ bool Lattice::find(Cell c, std::uint32_t& brick, int& bit) const {
 
 std::uint32_t Lattice::node_of(const Brick& b, int bit) const {
     const Word below = (Word(1) << bit) - 1;
-    return kRed >> bit & 1 ? b.red + std::uint32_t(std::popcount(b.free & kRed & below))
-                           : b.black + std::uint32_t(std::popcount(b.free & ~kRed & below));
+    return kRed >> bit & 1 ? b.red + std::uint32_t(std::popcount(b.node & kRed & below))
+                           : b.black + std::uint32_t(std::popcount(b.node & ~kRed & below));
 }
 
 std::uint32_t Lattice::end_of(const Brick& b, int bit) const {
@@ -278,98 +314,42 @@ void Lattice::index(std::span<const double> stiffness, std::span<const Structure
     for (const double s : stiffness)
         if (s != 1) uniform = false;
     nodes = reds = 0;
-    for (const Brick& b : bricks) {
-        nodes += std::uint32_t(std::popcount(b.free));
-        reds += std::uint32_t(std::popcount(b.free & kRed));
+    for (Brick& b : bricks) {
+        b.node = b.free ? b.free | (b.slots & ~b.present) : 0;
+        nodes += std::uint32_t(std::popcount(b.node));
+        reds += std::uint32_t(std::popcount(b.node & kRed));
     }
     std::uint32_t red = 0, black = reds;
     for (Brick& b : bricks) {
         b.red = red;
         b.black = black;
-        red += std::uint32_t(std::popcount(b.free & kRed));
-        black += std::uint32_t(std::popcount(b.free & ~kRed));
+        red += std::uint32_t(std::popcount(b.node & kRed));
+        black += std::uint32_t(std::popcount(b.node & ~kRed));
     }
     slot_of.resize(nodes);
     neighbour.resize(std::size_t(nodes) * 6);
     node_class.resize(nodes);
     cell.resize(nodes);
 
-    // A class is the materials of a block and of what it is bonded to: 0 nothing, else 2 + twice the
-    // material, one more when that does not move; 1 the ground. Few in any build; found by sorting.
-    struct Key {
-        std::uint16_t own, side[6];
-        bool operator<(const Key& o) const { return std::memcmp(this, &o, sizeof o) < 0; }
-        bool operator==(const Key& o) const { return std::memcmp(this, &o, sizeof o) == 0; }
-    };
-    std::vector<Key> keys;
-    std::vector<std::uint32_t> key_table(1024, 0);
-    const auto class_of = [&](const Key& key) {
-        std::uint64_t h[2] = {};
-        std::memcpy(h, &key, sizeof key);
-        const std::uint64_t hash = mix64(h[0] + mix64(h[1] + 0x9E3779B97F4A7C15u));
-        std::size_t mask = key_table.size() - 1, at = hash & mask;
-        for (; key_table[at]; at = (at + 1) & mask)
-            if (keys[key_table[at] - 1] == key) return key_table[at] - 1;
-        keys.push_back(key);
-        key_table[at] = std::uint32_t(keys.size());
-        if (keys.size() * 2 > key_table.size()) {
-            std::vector<std::uint32_t> grown(key_table.size() * 2, 0);
-            mask = grown.size() - 1;
-            for (std::uint32_t k = 0; k < keys.size(); k++) {
-                std::memcpy(h, &keys[k], sizeof key);
-                std::size_t to = mix64(h[0] + mix64(h[1] + 0x9E3779B97F4A7C15u)) & mask;
-                while (grown[to]) to = (to + 1) & mask;
-                grown[to] = k + 1;
-            }
-            key_table.swap(grown);
-        }
-        return std::uint32_t(keys.size() - 1);
-    };
-    const std::size_t total = stiffness.size();
+    keys_.clear();
+    keys_.reserve(2 * kSpareClasses);
+    key_table_.assign(4 * kSpareClasses, 0);
     for (std::uint32_t i = 0; i + 1 < bricks.size(); i++) {
         const Brick& b = bricks[i];
-        if (!b.free) continue;
+        if (!b.node) continue;
         Word linked[6];
-        for (int a = 0; a < 3; a++) {
-            linked[2 * a] = bonds(b, a);
-            linked[2 * a + 1] = b.exists() & seen_behind(a, bonds(b, a), bonds(bricks[b.nb[2 * a + 1]], a));
-        }
-        for (Word w = b.free; w; w &= w - 1) {
+        linked_sides(b, linked);
+        for (Word w = b.node; w; w &= w - 1) {
             const int bit = std::countr_zero(w);
-            const std::uint32_t n = node_of(b, bit), slot = b.slot(bit);
-            slot_of[n] = slot;
+            const std::uint32_t n = node_of(b, bit);
+            slot_of[n] = b.slot(bit);
             cell[n] = cell_of(b.coord, bit);
-            Key key{};
-            key.own = kind[slot];
-            for (int k = 0; k < 6; k++) {
-                std::uint32_t to = nodes;
-                if (linked[k] >> bit & 1) {
-                    const int axis = k / 2;
-                    const bool ahead = !(k & 1);
-                    const bool inside = ahead ? ahead_inside(axis, bit) : behind_inside(axis, bit);
-                    const Brick& other = inside ? b : bricks[b.nb[k]];
-                    const int at = ahead ? ahead_bit(axis, bit) : behind_bit(axis, bit);
-                    const bool moves = other.free >> at & 1;
-                    if (moves) to = node_of(other, at);
-                    key.side[k] = std::uint16_t(2 + 2 * kind[other.slot(at)] + (moves ? 0 : 1));
-                }
-                neighbour[std::size_t(n) * 6 + std::size_t(k)] = to;
-            }
-            if (b.ground >> bit & 1) key.side[3] = 1;
-            node_class[n] = class_of(key);
+            link_node(b, bit, linked);
         }
     }
-    classes.assign(keys.size(), {});
-    for (std::size_t c = 0; c < keys.size(); c++)
-        for (int k = 0; k < 6; k++) {
-            const int side = keys[c].side[k];
-            const double own = stiffness[keys[c].own < total ? keys[c].own : 0];
-            double s = 0;
-            if (side == 1) s = 2 * own;
-            if (side > 1) s = series(own, stiffness[std::size_t(side - 2) / 2]);
-            classes[c].all_scale[k] = s;
-            classes[c].scale[k] = side > 1 && !(side & 1) ? float(s) : 0;
-        }
+    classes.clear();
+    classes.reserve(keys_.size() + outer_pins.size() + kSpareClasses);
+    for (const Key& key : keys_) classes.push_back(make_class(key));
 
     pins.clear();
     for (const StructurePin& pin : outer_pins) {
@@ -394,10 +374,86 @@ void Lattice::index(std::span<const double> stiffness, std::span<const Structure
     }
 }
 
+void Lattice::linked_sides(const Brick& b, Word (&linked)[6]) const {
+    for (int a = 0; a < 3; a++) {
+        linked[2 * a] = bonds(b, a);
+        linked[2 * a + 1] = b.exists() & seen_behind(a, bonds(b, a), bonds(bricks[b.nb[2 * a + 1]], a));
+    }
+}
+
+void Lattice::link_node(const Brick& b, int bit, const Word (&linked)[6]) {
+    const std::uint32_t n = node_of(b, bit);
+    const bool alive = b.free >> bit & 1;
+    Key key;
+    key.own = alive ? kind[slot_of[n]] : 0xffff;
+    for (int k = 0; k < 6; k++) {
+        std::uint32_t to = nodes;
+        if (alive && linked[k] >> bit & 1) {
+            const int axis = k / 2;
+            const bool ahead = !(k & 1);
+            const bool inside = ahead ? ahead_inside(axis, bit) : behind_inside(axis, bit);
+            const Brick& other = inside ? b : bricks[b.nb[k]];
+            const int at = ahead ? ahead_bit(axis, bit) : behind_bit(axis, bit);
+            const bool moves = other.free >> at & 1;
+            if (moves) to = node_of(other, at);
+            key.side[k] = std::uint16_t(2 + 2 * kind[other.slot(at)] + (moves ? 0 : 1));
+        }
+        neighbour[std::size_t(n) * 6 + std::size_t(k)] = to;
+    }
+    if (b.ground >> bit & 1) key.side[3] = 1;
+    node_class[n] = class_of(key);
+}
+
+void Lattice::relink(std::uint32_t brick, int bit) {
+    Word linked[6];
+    linked_sides(bricks[brick], linked);
+    link_node(bricks[brick], bit, linked);
+    while (classes.size() < keys_.size()) classes.push_back(make_class(keys_[classes.size()]));
+}
+
+std::uint32_t Lattice::class_of(const Key& key) {
+    const auto hash_of = [](const Key& k) {
+        std::uint64_t h[2] = {};
+        std::memcpy(h, &k, sizeof k);
+        return mix64(h[0] + mix64(h[1] + 0x9E3779B97F4A7C15u));
+    };
+    std::size_t mask = key_table_.size() - 1, at = hash_of(key) & mask;
+    for (; key_table_[at]; at = (at + 1) & mask)
+        if (keys_[key_table_[at] - 1] == key) return key_table_[at] - 1;
+    keys_.push_back(key);
+    key_table_[at] = std::uint32_t(keys_.size());
+    if (keys_.size() * 2 > key_table_.size()) {
+        std::vector<std::uint32_t> grown(key_table_.size() * 2, 0);
+        mask = grown.size() - 1;
+        for (std::uint32_t k = 0; k < keys_.size(); k++) {
+            std::size_t to = hash_of(keys_[k]) & mask;
+            while (grown[to]) to = (to + 1) & mask;
+            grown[to] = k + 1;
+        }
+        key_table_.swap(grown);
+    }
+    return std::uint32_t(keys_.size() - 1);
+}
+
+Lattice::Class Lattice::make_class(const Key& key) const {
+    const auto stiff = [&](std::size_t k) { return stiffness_of[k < stiffness_of.size() ? k : 0]; };
+    Class c{};
+    c.pinned = kGroundEnd;
+    for (int k = 0; k < 6; k++) {
+        const int side = key.side[k];
+        double s = 0;
+        if (side == 1) s = 2 * stiff(key.own);
+        if (side > 1) s = series(stiff(key.own), stiff(std::size_t(side - 2) / 2));
+        c.all_scale[k] = s;
+        c.scale[k] = side > 1 && !(side & 1) ? float(s) : 0;
+    }
+    return c;
+}
+
 std::size_t Lattice::bytes() const {
     const auto of = [](const auto& v) { return v.capacity() * sizeof v[0]; };
     return of(bricks) + of(mass) + of(kind) + of(support) + of(slot_of) + of(neighbour) + of(node_class) +
-           of(cell) + of(classes) + of(pins) + of(table_);
+           of(cell) + of(classes) + of(pins) + of(table_) + of(keys_) + of(key_table_);
 }
 
 }  // namespace talus::physical

@@ -13,7 +13,8 @@
 //
 // Blocks lie in bricks of 4^3, one 64-bit word each for what exists, in Morton order, so that the aggregates
 // of every level of the multigrid are runs of the order. Unknowns (*nodes*) are the blocks that move,
-// numbered red (x + y + z even) before black, so that a half sweep reads one part and writes the other.
+// numbered red (x + y + z even) before black, so that a half sweep reads one part and writes the other. A
+// block that was taken out keeps its number as a node without bonds, so that edits renumber nothing.
 // Frame: *inner* axes, y up, the caller's turned and moved so that every copy of a structure, turned,
 // mirrored or moved, has the same inner cells, and so the same bits in every result. Tests:
 // tests/structure/physical_*_test.cpp
@@ -80,6 +81,7 @@ struct Brick {
     Word free = 0;             // moves
     Word fixed = 0;            // does not
     Word ground = 0;           // free, with a bond to the ground below
+    Word node = 0;             // has a number among the nodes: moves, or did and may come back
     Word bond[3] = {};         // to the neighbour at +x, +y, +z; whether both ends are there is not said
     std::uint32_t nb[6] = {};  // +x -x +y -y +z -z; the last brick, which is empty, where there is none
     std::uint32_t base = 0;    // of the per-block arrays
@@ -128,7 +130,8 @@ class Lattice {
     };
     std::vector<Class> classes;
     std::vector<Pin> pins;
-    bool uniform = true;  // every bond to a moving neighbour has factor 1
+    static constexpr std::size_t kSpareClasses = 256;  // room for kinds of neighbourhood that edits make
+    bool uniform = true;                               // every bond to a moving neighbour has factor 1
 
     /// Takes blocks over and chooses the frame. Broken bonds are whole again.
     void set_blocks(std::span<const StructureBlock> blocks, Axis up, std::span<const StructureLoad> loads);
@@ -138,6 +141,11 @@ class Lattice {
     /// Numbers the nodes of what is free and finds neighbours and factors. `stiffness`: for each material, of
     /// the stiffest 1.
     void index(std::span<const double> stiffness, std::span<const StructurePin> outer_pins);
+    /// Bonds of a node as they are now, after an edit; classes may get one more. Pre: no pins.
+    void relink(std::uint32_t brick, int bit);
+    /// Room for a block in a place that had none: its brick gets room for all 64. Nodes are numbered anew
+    /// after that. @return false when there can be none (too far away)
+    bool make_room(Cell inner);
 
     /// The brick of a cell; the empty one when there is none.
     std::uint32_t brick_at(Cell inner) const;
@@ -150,16 +158,41 @@ class Lattice {
     Word bonds(const Brick& b, int axis) const;
     template <class F>
     void for_each_link(F&& f) const;
+    /// Those whose low end, or the block on the ground, is in a brick.
+    template <class F>
+    void for_each_link_in(std::uint32_t brick, F&& f) const;
+    /// The bonds of one existing block, in both directions: f(link, brick of the other end, its bit). The
+    /// bond to the ground is not among them.
+    template <class F>
+    void for_each_side(std::uint32_t brick, int bit, F&& f) const;
     std::size_t bytes() const;
 
     std::vector<std::uint8_t> support;  // for each slot
     std::vector<double> stiffness_of;   // for each material, as given to index()
+    double stiffness_at(std::uint32_t slot) const {
+        const std::size_t k = kind[slot];
+        return stiffness_of[k < stiffness_of.size() ? k : 0];
+    }
 
     /// Two half blocks, one behind the other; a float, since that is what fields are multiplied with.
     static double series(double a, double b) { return double(float(2 * a * b / (a + b))); }
 
  private:
+    // A class is the materials of a block and of what it is bonded to: 0 nothing, else 2 + twice the
+    // material, one more when that does not move; 1 the ground. Few in any build.
+    struct Key {
+        std::uint16_t own = 0, side[6] = {};
+        bool operator==(const Key&) const = default;
+    };
+    std::vector<Key> keys_;
+    std::vector<std::uint32_t> key_table_;  // open addressing, key + 1
+    std::uint32_t class_of(const Key& key);
+    Class make_class(const Key& key) const;
+    void link_node(const Brick& b, int bit, const Word (&linked)[6]);
+    void linked_sides(const Brick& b, Word (&linked)[6]) const;
+
     std::vector<std::uint32_t> table_;  // open addressing, brick + 1
+    void make_table();
     void insert(std::uint32_t brick);
     std::uint32_t lookup(Cell coord) const;
 };
@@ -189,24 +222,52 @@ constexpr int behind_bit(int axis, int bit) {
 }
 
 template <class F>
-void Lattice::for_each_link(F&& f) const {
-    for (std::uint32_t i = 0; i + 1 < bricks.size(); i++) {
-        const Brick& b = bricks[i];
-        if (!b.exists()) continue;
-        for (int axis = 0; axis < 3; axis++)
-            for (Word w = bonds(b, axis); w; w &= w - 1) {
-                const int bit = std::countr_zero(w), to = ahead_bit(axis, bit);
-                const Brick& other = ahead_inside(axis, bit) ? b : bricks[b.nb[2 * axis]];
-                Link link{axis, end_of(b, bit), end_of(other, to), b.slot(bit), other.slot(to), i, bit, 0};
-                if (link.low & link.high & kFixedEnd) continue;
-                link.scale = series(stiffness_of[kind[link.low_slot]], stiffness_of[kind[link.high_slot]]);
-                f(link);
-            }
-        for (Word w = b.ground & b.free; w; w &= w - 1) {
-            const int bit = std::countr_zero(w);
-            const std::uint32_t slot = b.slot(bit);
-            f(Link{1, kGroundEnd, node_of(b, bit), slot, slot, i, bit, 2 * stiffness_of[kind[slot]]});
+void Lattice::for_each_link_in(std::uint32_t i, F&& f) const {
+    const Brick& b = bricks[i];
+    if (!b.exists()) return;
+    for (int axis = 0; axis < 3; axis++)
+        for (Word w = bonds(b, axis); w; w &= w - 1) {
+            const int bit = std::countr_zero(w), to = ahead_bit(axis, bit);
+            const Brick& other = ahead_inside(axis, bit) ? b : bricks[b.nb[2 * axis]];
+            Link link{axis, end_of(b, bit), end_of(other, to), b.slot(bit), other.slot(to), i, bit, 0};
+            if (link.low & link.high & kFixedEnd) continue;
+            link.scale = series(stiffness_at(link.low_slot), stiffness_at(link.high_slot));
+            f(link);
         }
+    for (Word w = b.ground & b.free; w; w &= w - 1) {
+        const int bit = std::countr_zero(w);
+        const std::uint32_t slot = b.slot(bit);
+        f(Link{1, kGroundEnd, node_of(b, bit), slot, slot, i, bit, 2 * stiffness_at(slot)});
+    }
+}
+
+template <class F>
+void Lattice::for_each_link(F&& f) const {
+    for (std::uint32_t i = 0; i + 1 < bricks.size(); i++) for_each_link_in(i, f);
+}
+
+template <class F>
+void Lattice::for_each_side(std::uint32_t brick, int bit, F&& f) const {
+    for (int k = 0; k < 6; k++) {
+        const int axis = k / 2;
+        const bool ahead = !(k & 1);
+        const bool inside = ahead ? ahead_inside(axis, bit) : behind_inside(axis, bit);
+        const std::uint32_t to = inside ? brick : bricks[brick].nb[k];
+        const int at = ahead ? ahead_bit(axis, bit) : behind_bit(axis, bit);
+        const Word whole = ahead ? bricks[brick].bond[axis] >> bit : bricks[to].bond[axis] >> at;
+        if (!(whole & bricks[to].exists() >> at & 1)) continue;
+        const Brick &low = bricks[ahead ? brick : to], &high = bricks[ahead ? to : brick];
+        const int low_bit = ahead ? bit : at, high_bit = ahead ? at : bit;
+        Link link{axis,
+                  end_of(low, low_bit),
+                  end_of(high, high_bit),
+                  low.slot(low_bit),
+                  high.slot(high_bit),
+                  ahead ? brick : to,
+                  low_bit,
+                  0};
+        link.scale = series(stiffness_at(link.low_slot), stiffness_at(link.high_slot));
+        f(link, to, at);
     }
 }
 

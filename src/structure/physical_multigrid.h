@@ -11,6 +11,13 @@
 // coarse level is solved by two steps of conjugate gradients with the next cycle as preconditioner (a
 // K-cycle), the coarsest by its inverse.
 //
+// After an edit the bundles it touches are changed on every level, and the matrices they are part of: groups
+// stay as they are. Where an edit would need other groups or bundles than there are, the levels are *stale*:
+// still good enough around the edit, but to be built anew before the next solve of the whole.
+//
+// A *region* is a set of bricks that may move while all else is held. A cycle over it goes through its nodes
+// on the two finest levels, with the matrices there are: what is held counts like the ground.
+//
 // Rejected: V-cycles (twice the iterations), groups of 2^3 from the start (more work a cycle), smoothed
 // aggregation (coarse operators lose their short form). Source: Notay, "An aggregation-based algebraic
 // multigrid method", ETNA 37 (2010); Briggs et al., A Multigrid Tutorial.
@@ -47,11 +54,37 @@ void in_parallel(JobSystem* jobs, std::size_t count, F&& f) {
         const_cast<void*>(static_cast<const void*>(&f)));
 }
 
+/// A run of red nodes and a run of black ones.
+struct Chunk {
+    std::uint32_t red, red_end, black, black_end;
+};
+
+/// Bricks that may move while all else is held, as runs of nodes.
+struct Region {
+    std::vector<Chunk> nodes, groups;          // of the finest level, of the next
+    std::vector<Chunk> border, border_groups;  // of bricks bonded to these
+};
+
 class Multigrid {
  public:
     void build(const Lattice& lattice, JobSystem* jobs);
-    /// x = about K^-1 b on the finest level.
-    void precondition(const Six* b, Six* x);
+    /// x = about K^-1 b on the finest level, or on a region of it: outside b is not read nor x written, x
+    /// must be zero on the border.
+    void precondition(const Six* b, Six* x, const Region* region = nullptr);
+    /// Scratch on the border of a region becomes zero, as cycles over the region need it.
+    void clear_border(const Region& region);
+
+    // Edits. After a lattice was relinked: first adopt() what came back, then change() for every face that
+    // came or went, then refresh().
+    /// A node that came back joins the group of a block it is bonded to.
+    void adopt(std::uint32_t brick, int bit);
+    /// Adds (sign 1) or takes away (-1) a face.
+    void change(const Link& link, double sign);
+    void refresh(std::uint32_t brick);
+    /// Whether the levels should be built anew before the whole is solved.
+    bool stale() const { return stale_; }
+    /// The groups of a brick on the second level; empty when there are none.
+    Chunk groups_of(std::uint32_t brick) const;
     std::size_t bytes() const;
     std::size_t levels() const { return levels_.size(); }
 
@@ -61,16 +94,16 @@ class Multigrid {
         std::uint32_t node, other;  // other: kGroundEnd for what does not move. node is on the low side, or
                                     // the only one
         std::uint32_t next;         // of the same node
-        int axis;
+        std::uint32_t entry, other_entry;  // in `block`
+        std::int32_t faces;
+        std::uint8_t axis;
+        bool changed;
         double plane;                     // coordinate along the axis
         double weight, b, c, bb, cc, bc;  // sums over the faces of s, s b, s c, s b b, s c c, s b c
     };
     struct Point {  // a pin
         std::uint32_t node;
         double at[3], stiffness[3];
-    };
-    struct Chunk {
-        std::uint32_t red, red_end, black, black_end;
     };
     struct alignas(16) Arm {
         float v[4];
@@ -89,8 +122,10 @@ class Multigrid {
         std::vector<Bundle> bundles;
         std::vector<Point> points;
         std::vector<std::uint32_t> row, column;
+        std::vector<std::uint32_t> touch_row, touch;  // the bundles of each node
+        std::vector<std::uint32_t> changed;           // bundles, since the last refresh
         std::vector<Matrix6> block, inverse, matrix;
-        Field z1, q1, z2, q2, r;
+        Field z1, q1, z2, q2;
     };
     struct FineView;
     struct CoarseView;
@@ -99,23 +134,33 @@ class Multigrid {
     void coarsen(std::size_t l);
     void add_bundle(Level& coarse, std::vector<std::uint32_t>& first, Bundle bundle);
     void place_nodes(Level& fine, Level& coarse, const std::vector<std::uint32_t>& child_parent);
+    Bundle bundle_of(const Link& link) const;
     void assemble(Level& level);
+    void couple(Level& level, const Bundle& bundle);
+    void set_own(Level& level, std::size_t node);
+    void add_class(std::size_t c);
     void invert_coarsest();
     template <class View>
-    void cycle(const View& view, std::size_t l, const Six* b, Six* x, Six* q);
-    void cycle(std::size_t l, const Six* b, Six* x, Six* q);
-    const Six* solve_coarse(std::size_t l);
-    void solve_dense(const Six* b, Six* x) const;
-    void dots(const Level& level, const Six* a, const Six* b, const Six* c, const Six* d, double& ab,
-              double& cd);
+    void cycle(const View& view, std::size_t l, const Six* b, Six* x, Six* q, const Region* region);
+    void cycle(std::size_t l, const Six* b, Six* x, Six* q, const Region* region);
+    const Six* solve_coarse(std::size_t l, const Region* region);
+    void solve_dense(const Six* b, Six* x);
+    template <class F>
+    void over(std::size_t l, const Region* region, F&& f);
+    void dots(std::size_t l, const Region* region, const Six* a, const Six* b, const Six* c, const Six* d,
+              double& ab, double& cd);
 
     const Lattice* lattice_ = nullptr;
     JobSystem* jobs_ = nullptr;
     std::vector<Level> levels_;
     std::vector<Matrix6> class_inverse_;
     std::vector<Six> class_scale_;
-    std::vector<float> dense_;  // inverse of the coarsest level
+    std::vector<Chunk> groups_;  // on the second level, for each brick
+    std::vector<float> dense_;   // inverse of the coarsest level
+    std::vector<double> dense_work_;
+    std::vector<float> dense_sum_;
     std::vector<double> partial_;
+    bool stale_ = false, dense_old_ = false;
 };
 
 /// Inverse of a symmetric positive 6 x 6 matrix (row-major). @return false when it has none

@@ -7,7 +7,7 @@ namespace talus::physical {
 
 namespace {
 
-constexpr std::size_t kSumChunk = 4096;
+constexpr std::uint32_t kSumChunk = 4096;
 
 struct Springs {  // as Pattern in physical_cycle.cpp, in double and by source lane
     double same[3][8], across[3][4];
@@ -46,13 +46,22 @@ void Solver::prepare(JobSystem* jobs) {
     q_.resize(n + 1);
     p_.assign(n + 1, {});
     z_.assign(n + 1, {});
-    own_.resize(lattice.classes.size());
-    for (std::size_t i = 0; i < own_.size(); i++) {
-        Lattice::Class c = lattice.classes[i];
+    own_.clear();
+    own_.reserve(lattice.classes.capacity());
+    add_classes();
+    whole_.clear();
+    for (std::uint32_t i = 0; i < n; i += kSumChunk)
+        whole_.push_back({i, i + kSumChunk < n ? i + kSumChunk : std::uint32_t(n), 0, 0});
+    partial_.reserve(lattice.bricks.size());
+}
+
+void Solver::add_classes() {
+    while (own_.size() < lattice.classes.size()) {
+        Lattice::Class c = lattice.classes[own_.size()];
         c.pinned = kGroundEnd;
         double m[36];
         own_stiffness(lattice, c, m);
-        Own& own = own_[i];
+        Own& own = own_.emplace_back();
         std::memset(&own, 0, sizeof own);
         for (int k = 0; k < 3; k++) {
             own.same[k] = m[7 * k];
@@ -94,27 +103,29 @@ void Solver::add_pin(const Pin& pin, double* out) const {
 }
 
 template <class F>
-Solver::Sums Solver::sum_chunks(F&& chunk_sum) {
-    const std::size_t n = lattice.nodes, chunks = (n + kSumChunk - 1) / kSumChunk;
-    partial_.resize(chunks);
-    in_parallel(jobs_, chunks, [&](std::size_t k) {
-        const std::size_t begin = k * kSumChunk, end = begin + kSumChunk < n ? begin + kSumChunk : n;
-        partial_[k] = chunk_sum(begin, end);
-    });
+Solver::Sums Solver::sum_chunks(const std::vector<Chunk>& nodes, F&& run_sum) {
     Sums total{0, 0, 0, 0};
-    for (const Sums& s : partial_) {
-        total.first += s.first;
-        total.second += s.second;
-        total.vertical += s.vertical;
+    const auto add = [](Sums& sum, const Sums& s) {
+        sum.first += s.first;
+        sum.second += s.second;
+        sum.vertical += s.vertical;
         // Written so that a NaN stays.
-        total.largest = s.largest <= total.largest ? total.largest : s.largest;
-    }
+        sum.largest = s.largest <= sum.largest ? sum.largest : s.largest;
+    };
+    partial_.resize(nodes.size());
+    in_parallel(&nodes == &whole_ ? jobs_ : nullptr, nodes.size(), [&](std::size_t k) {
+        const Chunk c = nodes[k];
+        partial_[k] = run_sum(c.red, c.red_end);
+        if (c.black < c.black_end) add(partial_[k], run_sum(c.black, c.black_end));
+    });
+    for (const Sums& s : partial_) add(total, s);
     return total;
 }
 
 // q = K x, with x.q and x.r; or the residual q = r - K x.
 template <class T>
-void Solver::apply(const T* field, const Six* r, Six* q, bool residual, double& xq, double& xr) {
+void Solver::apply(const std::vector<Chunk>& nodes, const T* field, const Six* r, Six* q, bool residual,
+                   double& xq, double& xr) {
     const std::uint32_t* const neighbour = lattice.neighbour.data();
     const bool uniform = lattice.uniform;
     // A row of K x, without pins.
@@ -147,7 +158,7 @@ void Solver::apply(const T* field, const Six* r, Six* q, bool residual, double& 
         along.template operator()<1>();
         along.template operator()<2>();
     };
-    const Sums sums = sum_chunks([&](std::size_t begin, std::size_t end) {
+    const Sums sums = sum_chunks(nodes, [&](std::size_t begin, std::size_t end) {
         Double4 sum_q = simd4::splat4(0), sum_r = simd4::splat4(0);
         for (std::size_t i = begin; i < end; i++) {
             Double4 u, t;
@@ -195,8 +206,26 @@ void Solver::apply(const T* field, const Six* r, Six* q, bool residual, double& 
 }
 
 Balanced Solver::solve(double tolerance, double base_tolerance, int max_iterations, double load) {
+    return solve(nullptr, tolerance, base_tolerance, max_iterations, load);
+}
+Balanced Solver::solve(double tolerance, int max_iterations, const Region& region) {
+    multigrid.clear_border(region);
+    for (const Chunk& c : region.border)
+        for (const auto& [begin, end] : {std::pair{c.red, c.red_end}, std::pair{c.black, c.black_end}})
+            for (std::size_t i = begin; i < end; i++) p_[i] = z_[i] = {};
+    return solve(&region, tolerance, 1, max_iterations, 0);
+}
+
+void Solver::update_residual(const std::vector<Chunk>& nodes) {
+    double unused;
+    apply(nodes, x.data(), f.data(), r_.data(), true, unused, unused);
+}
+
+Balanced Solver::solve(const Region* region, double tolerance, double base_tolerance, int max_iterations,
+                       double load) {
     Balanced result;
     const std::size_t n = lattice.nodes;
+    const std::vector<Chunk>& nodes = region ? region->nodes : whole_;
     Six *const r = r_.data(), *const p = p_.data(), *const q = q_.data(), *const z = z_.data();
     double unused;
     if (n == 0) {
@@ -220,8 +249,8 @@ Balanced Solver::solve(double tolerance, double base_tolerance, int max_iteratio
         return result.imbalance <= tolerance && result.base <= base_tolerance;
     };
     const auto true_residual = [&] {
-        apply(x.data(), f.data(), r, true, unused, unused);
-        return note(sum_chunks([&](std::size_t begin, std::size_t end) {
+        apply(nodes, x.data(), f.data(), r, true, unused, unused);
+        return note(sum_chunks(nodes, [&](std::size_t begin, std::size_t end) {
             Sums s{0, 0, 0, 0};
             for (std::size_t i = begin; i < end; i++) measure(i, s);
             return s;
@@ -232,14 +261,17 @@ Balanced Solver::solve(double tolerance, double base_tolerance, int max_iteratio
     bool fresh = true;  // no last direction
     int since = 0;
     while (!result.ok && result.iterations < std::uint32_t(max_iterations)) {
-        multigrid.precondition(r, z);
+        multigrid.precondition(r, z, region);
         result.iterations++;
         const bool was_fresh = fresh;
         if (fresh) {
-            std::memcpy(static_cast<void*>(p), z, n * sizeof(Six));
+            sum_chunks(nodes, [&](std::size_t begin, std::size_t end) {
+                std::memcpy(static_cast<void*>(p + begin), z + begin, (end - begin) * sizeof(Six));
+                return Sums{0, 0, 0, 0};
+            });
             fresh = false;
         } else {
-            const double zq = sum_chunks([&](std::size_t begin, std::size_t end) {
+            const double zq = sum_chunks(nodes, [&](std::size_t begin, std::size_t end) {
                                   Double4 sum = simd4::splat4(0);
                                   for (std::size_t i = begin; i < end; i++)
                                       sum = sum + (simd4::load4(z[i].v) * simd4::load4(q[i].v) +
@@ -249,14 +281,14 @@ Balanced Solver::solve(double tolerance, double base_tolerance, int max_iteratio
                                   return Sums{a[0] + a[1] + a[2] + a[3], 0, 0, 0};
                               }).first;
             const Float8 beta = simd::splat(float(-zq / pq));
-            sum_chunks([&](std::size_t begin, std::size_t end) {
+            sum_chunks(nodes, [&](std::size_t begin, std::size_t end) {
                 for (std::size_t i = begin; i < end; i++)
                     simd::store(p[i].v, simd::load(z[i].v) + beta * simd::load(p[i].v));
                 return Sums{0, 0, 0, 0};
             });
         }
         double pr;
-        apply(p, r, q, false, pq, pr);
+        apply(nodes, p, r, q, false, pq, pr);
         if (!(pq > 0)) {  // nothing is left of the direction
             if (was_fresh) break;
             result.ok = true_residual();
@@ -266,7 +298,7 @@ Balanced Solver::solve(double tolerance, double base_tolerance, int max_iteratio
         const double alpha = pr / pq;
         const Double4 step = simd4::splat4(alpha);
         const Float8 minus = simd::splat(float(-alpha));
-        result.ok = note(sum_chunks([&](std::size_t begin, std::size_t end) {
+        result.ok = note(sum_chunks(nodes, [&](std::size_t begin, std::size_t end) {
             Sums s{0, 0, 0, 0};
             for (std::size_t i = begin; i < end; i++) {
                 simd::store(r[i].v, simd::load(r[i].v) + minus * simd::load(q[i].v));

@@ -39,6 +39,13 @@ class Solver {
     void prepare(JobSystem* jobs);
     /// From the x there is. `load` is the sum of the vertical load, of which the base reaction is tested.
     Balanced solve(double tolerance, double base_tolerance, int max_iterations, double load);
+    /// The same where only a region moves; its base is not tested.
+    Balanced solve(double tolerance, int max_iterations, const Region& region);
+    /// What is out of balance at each node, under x: kept from the last solve, or anew for some.
+    const Field& residual() const { return r_; }
+    void update_residual(const std::vector<Chunk>& nodes);
+    /// Own stiffness of classes that edits have added.
+    void add_classes();
     /// Adds what a pin does to its node under the motion x, at the node's centre; 8 numbers.
     void add_pin(const Pin& pin, double* out) const;
     std::size_t bytes() const;
@@ -54,13 +61,17 @@ class Solver {
         double vertical;
     };
     template <class T>
-    void apply(const T* x, const Six* r, Six* q, bool residual, double& xq, double& xr);
+    void apply(const std::vector<Chunk>& nodes, const T* x, const Six* r, Six* q, bool residual, double& xq,
+               double& xr);
     template <class F>
-    Sums sum_chunks(F&& f);
+    Sums sum_chunks(const std::vector<Chunk>& nodes, F&& f);
+    Balanced solve(const Region* region, double tolerance, double base_tolerance, int max_iterations,
+                   double load);
 
     JobSystem* jobs_ = nullptr;
     std::vector<Own> own_;
     std::vector<Sums> partial_;
+    std::vector<Chunk> whole_;
     Field r_, p_, q_, z_;
 };
 

@@ -61,6 +61,10 @@ void StructureSolver::set_bond_limits(std::span<const BondLimits> limits) {
 }
 void StructureSolver::set_jobs(JobSystem* jobs) { state_->physical.jobs = jobs; }
 
+bool StructureSolver::refine(int iterations) {
+    return state_->mode != StructureMode::physical || state_->physical.refine(iterations);
+}
+
 StructureBalance StructureSolver::balance() const { return state_->physical.balance(); }
 std::vector<BondState> StructureSolver::bonds_of(Cell cell) const { return state_->physical.bonds_of(cell); }
 void StructureSolver::for_each_bond(void (*f)(void* context, const BondState& state), void* context) const {

@@ -120,43 +120,6 @@ TEST(PhysicalRandom, CopiesGiveTheSameReport) {
     EXPECT_GT(fell, 3);
 }
 
-// A thousand edits in a row, each solved from the motion of the last: no drift away from a solve from
-// nothing.
-TEST(PhysicalRandom, EditsDoNotDrift) {
-    auto blocks = cases::building(14);
-    cases::Random random(8);
-    StructureSolver warm(StructureMode::physical);
-    warm.set_blocks(blocks);
-    warm.solve();
-    std::vector<StructureBlock> gone;
-    for (int edit = 0; edit < 1000; edit++) {
-        StructureReport report;
-        if (gone.size() < 30 && (gone.empty() || random.chance(0.55))) {
-            const std::size_t i = std::size_t(random.below(int(blocks.size())));
-            if (blocks[i].support) continue;
-            EXPECT_TRUE(warm.remove_block(blocks[i].cell));
-            gone.push_back(blocks[i]);
-            blocks[i] = blocks.back();
-            blocks.pop_back();
-        } else {
-            const std::size_t i = std::size_t(random.below(int(gone.size())));
-            warm.place_block(gone[i]);
-            blocks.push_back(gone[i]);
-            gone[i] = gone.back();
-            gone.pop_back();
-        }
-        report = warm.solve();
-        if (edit % 50 != 49) continue;
-        StructureSolver cold(StructureMode::physical);
-        cold.set_blocks(blocks);
-        const StructureReport right = cold.solve();
-        EXPECT_EQ(report.verdict, right.verdict);
-        EXPECT_EQ(report.parts, right.parts);
-        EXPECT_NEAR(report.max_utilisation, right.max_utilisation, 0.005 * right.max_utilisation) << edit;
-        EXPECT_NEAR(report.base_reaction, right.weight, 1e-3 * right.weight);
-    }
-}
-
 // Threads in name only would do: what may differ is the order of chunks. Real threads are better.
 class Threads : public JobSystem {
  public:
