@@ -19,9 +19,14 @@ before(async () => {
     root: path.join(kRoot, 'client'), configFile: path.join(kRoot, 'client/vite.config.ts'), logLevel: 'error',
     server: { port: 0, host: '127.0.0.1', hmr: false },
     cacheDir: path.join(kRoot, 'client/node_modules/.vite-test'),
+    // The page itself, started by the harness in the place of the program.
+    plugins: [{
+      name: 'talus-harness',
+      transformIndexHtml: { order: 'pre', handler: (html) => html.replace('/src/main.ts', '/tests/harness.ts') },
+    }],
   });
   await vite.listen();
-  address = `http://127.0.0.1:${vite.httpServer.address().port}/tests/harness/index.html`;
+  address = `http://127.0.0.1:${vite.httpServer.address().port}/`;
   browser = await openBrowser();
 }, { timeout: kPatience });
 

@@ -286,11 +286,37 @@ class VoxFile {
 
     void read_layer(ChunkReader& in) {
         const std::int32_t layer = in.int32();
+        hidden_layers_[layer] = read_hidden(in);
+    }
+
+    /// The dictionary of a layer or node, of which only this matters.
+    static bool read_hidden(ChunkReader& in) {
         bool hidden = false;
         in.dict([&](std::string_view key, std::string_view value) {
             if (key == "_hidden") hidden = value == "1";
         });
-        hidden_layers_[layer] = hidden;
+        return hidden;
+    }
+
+    /// An animation: the build is what the earliest frame shows, the first of them if several do. `begin`
+    /// reads what stands before the dictionary of a frame; `entry` is given each entry of that.
+    template <class Frame, class Begin, class Entry>
+    Frame read_frames(ChunkReader& in, std::int32_t count, Begin begin, Entry entry) {
+        Frame shown{};
+        std::int32_t earliest = 0;
+        for (std::int32_t i = 0; i < count && !in.error(); i++) {
+            Frame frame = begin();
+            std::int32_t time = 0;
+            in.dict([&](std::string_view key, std::string_view value) {
+                if (key == "_f" && !parse_int(value, time))
+                    in.fail_here(ErrorCode::bad_value, "frame " + in_quotes(value) + " is not a number");
+                entry(key, value, frame);
+            });
+            if (i > 0 && time >= earliest) continue;
+            earliest = time;
+            shown = frame;
+        }
+        return shown;
     }
 
     void read_transform(ChunkReader& in, std::size_t byte) {
@@ -298,34 +324,22 @@ class VoxFile {
         node.kind = Node::Kind::transform;
         node.byte = byte;
         const std::int32_t id = in.int32();
-        in.dict([&](std::string_view key, std::string_view value) {
-            if (key == "_hidden") node.hidden = value == "1";
-        });
+        node.hidden = read_hidden(in);
         node.children.push_back(in.int32());
         in.int32();  // reserved
         node.layer = in.int32();
         const std::int32_t frames = in.int32();
         if (in.error()) return;
         if (frames < 1) return in.fail_here(ErrorCode::corrupt, std::to_string(frames) + " frames");
-        // An animation: the build is what the earliest frame shows.
-        std::int32_t earliest = std::numeric_limits<std::int32_t>::max();
-        for (std::int32_t i = 0; i < frames && !in.error(); i++) {
-            Placement placement;
-            std::int32_t time = 0;
-            in.dict([&](std::string_view key, std::string_view value) {
+        node.placement = read_frames<Placement>(
+            in, frames, [] { return Placement{}; },
+            [&](std::string_view key, std::string_view value, Placement& placement) {
                 if (key == "_r" && !parse_rotation(value, placement.turn))
                     in.fail_here(ErrorCode::bad_value, "rotation " + in_quotes(value) + " is not one");
                 if (key == "_t" && !parse_translation(value, placement.move))
                     in.fail_here(ErrorCode::bad_value,
                                  "translation " + in_quotes(value) + " is not three numbers");
-                if (key == "_f" && !parse_int(value, time))
-                    in.fail_here(ErrorCode::bad_value, "frame " + in_quotes(value) + " is not a number");
             });
-            if (i == 0 || time < earliest) {
-                earliest = time;
-                node.placement = placement;
-            }
-        }
         add_node(in, id, node);
     }
 
@@ -359,9 +373,7 @@ class VoxFile {
         node.kind = Node::Kind::group;
         node.byte = byte;
         const std::int32_t id = in.int32();
-        in.dict([&](std::string_view key, std::string_view value) {
-            if (key == "_hidden") node.hidden = value == "1";
-        });
+        node.hidden = read_hidden(in);
         const std::int32_t count = in.int32();
         if (in.error()) return;
         if (count < 0 || std::size_t(count) > in.left() / 4)
@@ -375,25 +387,12 @@ class VoxFile {
         node.kind = Node::Kind::shape;
         node.byte = byte;
         const std::int32_t id = in.int32();
-        in.dict([&](std::string_view key, std::string_view value) {
-            if (key == "_hidden") node.hidden = value == "1";
-        });
+        node.hidden = read_hidden(in);
         const std::int32_t count = in.int32();
         if (in.error()) return;
         if (count < 1) return in.fail_here(ErrorCode::corrupt, std::to_string(count) + " models");
-        std::int32_t earliest = std::numeric_limits<std::int32_t>::max();
-        for (std::int32_t i = 0; i < count && !in.error(); i++) {
-            const std::int32_t model = in.int32();
-            std::int32_t time = 0;
-            in.dict([&](std::string_view key, std::string_view value) {
-                if (key == "_f" && !parse_int(value, time))
-                    in.fail_here(ErrorCode::bad_value, "frame " + in_quotes(value) + " is not a number");
-            });
-            if (i == 0 || time < earliest) {
-                earliest = time;
-                node.model = model;
-            }
-        }
+        node.model = read_frames<std::int32_t>(
+            in, count, [&] { return in.int32(); }, [](std::string_view, std::string_view, std::int32_t) {});
         add_node(in, id, node);
     }
 

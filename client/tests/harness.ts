@@ -1,8 +1,8 @@
 // harness.ts - the page without a server: a town, or ?pieces=N moving pieces (&still: at rest), from the core's double.
-import { App } from '../../src/app';
-import type { Socket } from '../../src/connection';
-import { CoreDouble } from '../core_double';
-import { Voxels } from '../voxels';
+import { App } from '../src/app';
+import type { Socket } from '../src/connection';
+import { CoreDouble } from './core_double';
+import { Voxels } from './voxels';
 
 const query = new URLSearchParams(location.search);
 const core = new CoreDouble();
