@@ -11,6 +11,7 @@
 // tests/mesh/block_mesh_test.cpp
 #pragma once
 
+#include "talus/density_field.h"
 #include "talus/grid.h"
 
 #include <cstdint>
@@ -37,6 +38,14 @@ struct Mesh {
 /// @param cell_size  metres
 /// @param origin  the cell whose minimum corner is the mesh's (0, 0, 0)
 void mesh_blocks(const Grid& grid, float cell_size, const CellBox& cells, Cell origin, Mesh& out);
+
+/// Appends the surface of a density field where grid edges that begin in `cells` cross it: surface nets, one
+/// vertex a cell at the mean of its crossings. Chunks side by side fit without a gap; a field that is ground
+/// at no border of `cells` gives a closed surface. Normals are those of the field. Tests:
+/// tests/mesh/surface_nets_test.cpp. Source: S. Gibson, Constrained Elastic Surface Nets (1998).
+/// @param origin  world position of the mesh's (0, 0, 0)
+void mesh_surface(const DensityField& field, const CellBox& cells, DVec3 origin, std::uint32_t color,
+                  Mesh& out);
 
 /// The whole grid, in its own frame.
 Mesh mesh_blocks(const Grid& grid, float cell_size);

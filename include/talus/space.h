@@ -242,6 +242,9 @@ class Space {
     void set_terrain(const Grid* grid);
     /// A flat floor: solid everywhere below y. nullopt takes it away.
     void set_ground(std::optional<double> y, float friction = 0.6f);
+    /// Ground given by a field, beside the blocks; null = none. Must outlive the space or be taken away
+    /// first. Changes are told by terrain_changed(). It belongs to Layer::terrain.
+    void set_smooth_ground(const SmoothGround* ground, float friction = 0.6f);
     /// Terrain cells changed: wakes what sleeps within 1.5 cells.
     void terrain_changed(const CellBox& cells);
 

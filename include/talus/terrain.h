@@ -18,10 +18,17 @@ struct SurfacePoint {
     Vec3 outward{0, 1, 0};  ///< unit, out of the ground
 };
 
-class TerrainSource {
+/// Ground without cells, as physics asks for it: Space::set_smooth_ground.
+class SmoothGround {
  public:
-    virtual ~TerrainSource() = default;
+    virtual ~SmoothGround() = default;
+    /// nullopt where no surface is nearer than `reach` metres. During a step it is asked from several threads
+    /// at once, and must give the same answer for the same point until Space::terrain_changed says otherwise.
+    virtual std::optional<SurfacePoint> surface_near(DVec3 point, float reach) const = 0;
+};
 
+class TerrainSource : public SmoothGround {
+ public:
     /// The block at a cell, an id of the space's table. Only asked for loaded cells.
     virtual BlockId block_at(Cell cell) const = 0;
     /// False: the physics leaves these cells out and never causes them to load.
@@ -31,8 +38,8 @@ class TerrainSource {
         (void)cell, (void)block;
         return false;
     }
-    /// For smooth fields; nullopt where there is none nearer than `reach` metres.
-    virtual std::optional<SurfacePoint> surface_near(DVec3 point, float reach) const {
+    /// For smooth fields; none by default. A host that has one gives itself to Space::set_smooth_ground.
+    std::optional<SurfacePoint> surface_near(DVec3 point, float reach) const override {
         (void)point, (void)reach;
         return std::nullopt;
     }

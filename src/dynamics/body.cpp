@@ -24,6 +24,17 @@ Access access_body(const Body& body) {
 
 CallLog* log_of(const Body& body) { return body.space() ? body.space()->state().calls : nullptr; }
 
+/// False, and the body is quarantined in the next step, when a value is not finite: the body keeps what it
+/// had.
+template <class... F>
+bool accept(const Access& b, F... values) {
+    const bool good = (std::isfinite(values) && ...);
+    if (!good) b.cold->bad = true;
+    return good;
+}
+bool accept(const Access& b, Vec3 v) { return accept(b, v.x, v.y, v.z); }
+bool accept(const Access& b, Vec3 v, DVec3 at) { return accept(b, v.x, v.y, v.z, at.x, at.y, at.z); }
+
 /// Handles do not change what they point to; reading is const.
 Vec3 inverse_inertia_times(const BodyHot& hot, const BodyCold& cold, Vec3 v) {
     const Mat3 k = spin_frame(hot, cold);
@@ -43,8 +54,10 @@ void Body::set_pose(const Pose& pose) {
     const Recorded call(log_of(*this), Call::body_set_pose, id_, pose);
     const Access b = access_body(*this);
     if (!b) return;
-    const float q = pose.rotation.x + pose.rotation.y + pose.rotation.z + pose.rotation.w;
-    if (!is_finite(pose.position) || !std::isfinite(q)) {
+    const Quat& q = pose.rotation;
+    const double far = std::fabs(pose.position.x) + std::fabs(pose.position.y) + std::fabs(pose.position.z);
+    const float size2 = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
+    if (!(far <= BodyStore::kFarthest) || !std::isfinite(size2) || !(size2 > 0)) {
         b.cold->bad = true;
         return;
     }
@@ -90,10 +103,7 @@ void Body::set_velocity(Vec3 velocity) {
     const Recorded call(log_of(*this), Call::body_set_velocity, id_, velocity);
     const Access b = access_body(*this);
     if (!b || b.cold->motion == MotionType::fixed) return;
-    if (!is_finite(velocity)) {
-        b.cold->bad = true;
-        return;
-    }
+    if (!accept(b, velocity)) return;
     b.state->wake(b.index);
     b.hot->velocity = velocity;
 }
@@ -105,10 +115,7 @@ void Body::set_spin(Vec3 spin) {
     const Recorded call(log_of(*this), Call::body_set_spin, id_, spin);
     const Access b = access_body(*this);
     if (!b || b.cold->motion == MotionType::fixed) return;
-    if (!is_finite(spin)) {
-        b.cold->bad = true;
-        return;
-    }
+    if (!accept(b, spin)) return;
     b.state->wake(b.index);
     b.hot->spin = spin;
 }
@@ -120,31 +127,31 @@ Vec3 Body::velocity_at(DVec3 point) const {
 void Body::add_force(Vec3 force) {
     const Recorded call(log_of(*this), Call::body_add_force, id_, force);
     const Access b = access_body(*this);
-    if (b && b.state->bodies.awake(b.index)) b.cold->force += force;
+    if (b && b.state->bodies.awake(b.index) && accept(b, force)) b.cold->force += force;
 }
 void Body::add_force_at(Vec3 force, DVec3 point) {
     const Recorded call(log_of(*this), Call::body_add_force_at, id_, force, point);
     const Access b = access_body(*this);
-    if (!b || !b.state->bodies.awake(b.index)) return;
+    if (!b || !b.state->bodies.awake(b.index) || !accept(b, force, point)) return;
     b.cold->force += force;
     b.cold->torque += cross(to_float(point - b.hot->position), force);
 }
 void Body::add_torque(Vec3 torque) {
     const Recorded call(log_of(*this), Call::body_add_torque, id_, torque);
     const Access b = access_body(*this);
-    if (b && b.state->bodies.awake(b.index)) b.cold->torque += torque;
+    if (b && b.state->bodies.awake(b.index) && accept(b, torque)) b.cold->torque += torque;
 }
 void Body::add_impulse(Vec3 impulse) {
     const Recorded call(log_of(*this), Call::body_add_impulse, id_, impulse);
     const Access b = access_body(*this);
-    if (!b || !b.hot->dynamic) return;
+    if (!b || !b.hot->dynamic || !accept(b, impulse)) return;
     b.state->wake(b.index);
     b.hot->velocity += impulse * b.hot->inverse_mass;
 }
 void Body::add_impulse_at(Vec3 impulse, DVec3 point) {
     const Recorded call(log_of(*this), Call::body_add_impulse_at, id_, impulse, point);
     const Access b = access_body(*this);
-    if (!b || !b.hot->dynamic) return;
+    if (!b || !b.hot->dynamic || !accept(b, impulse, point)) return;
     b.state->wake(b.index);
     b.hot->velocity += impulse * b.hot->inverse_mass;
     b.hot->spin += inverse_inertia_times(*b.hot, *b.cold, cross(to_float(point - b.hot->position), impulse));
@@ -170,8 +177,8 @@ float Body::friction() const {
 void Body::set_friction(float friction) {
     const Recorded call(log_of(*this), Call::body_set_friction, id_, friction);
     const Access b = access_body(*this);
-    if (!b || friction == b.cold->friction) return;
-    b.cold->friction = friction;
+    if (!b || friction == b.cold->friction || !accept(b, friction)) return;
+    b.cold->friction = sane_friction(friction);
     b.state->refresh_contacts(b.index);
 }
 float Body::restitution() const {
@@ -181,7 +188,7 @@ float Body::restitution() const {
 void Body::set_restitution(float restitution) {
     const Recorded call(log_of(*this), Call::body_set_restitution, id_, restitution);
     const Access b = access_body(*this);
-    if (!b || restitution == b.cold->restitution) return;
+    if (!b || restitution == b.cold->restitution || !accept(b, restitution)) return;
     b.cold->restitution = restitution;
     b.state->refresh_contacts(b.index);
 }
@@ -192,7 +199,7 @@ float Body::gravity_factor() const {
 void Body::set_gravity_factor(float factor) {
     const Recorded call(log_of(*this), Call::body_set_gravity, id_, factor);
     const Access b = access_body(*this);
-    if (!b || factor == b.cold->gravity_factor) return;
+    if (!b || factor == b.cold->gravity_factor || !accept(b, factor)) return;
     b.state->wake(b.index);
     b.cold->gravity_factor = factor;
 }
@@ -257,7 +264,7 @@ float Body::rolling_resistance() const {
 void Body::set_damping(float linear, float angular, float rolling_resistance) {
     const Recorded call(log_of(*this), Call::body_set_damping, id_, linear, angular, rolling_resistance);
     const Access b = access_body(*this);
-    if (!b) return;
+    if (!b || !accept(b, linear, angular, rolling_resistance)) return;
     b.cold->linear_damping = linear;
     b.cold->angular_damping = angular;
     b.cold->rolling_resistance = rolling_resistance;

@@ -37,10 +37,29 @@ std::int32_t BodyStore::add(const BodyShape& shape, const BodySettings& s) {
     h.asleep = s.asleep && s.motion == MotionType::dynamic;
     if (h.asleep) h.velocity = h.spin = {};
     Pose pose = s.pose;
-    if (!is_finite(pose.position) || !is_finite(s.velocity) || !is_finite(s.spin)) {
+    const BodySettings defaults;
+    auto repair = [&](float& value, float otherwise) {
+        if (std::isfinite(value)) return;
+        c.bad = true;
+        value = otherwise;
+    };
+    repair(c.density, defaults.density);
+    repair(c.friction, defaults.friction);
+    repair(c.restitution, defaults.restitution);
+    c.friction = sane_friction(c.friction);
+    repair(c.linear_damping, 0);
+    repair(c.angular_damping, 0);
+    repair(c.rolling_resistance, 0);
+    repair(c.gravity_factor, defaults.gravity_factor);
+    for (int k = 0; k < 3; k++) {
+        double& x = pose.position[k];
+        if (std::fabs(x) <= kFarthest) continue;
+        c.bad = true;
+        x = x > 0 ? kFarthest : x < 0 ? -kFarthest : 0;
+    }
+    if (!is_finite(s.velocity) || !is_finite(s.spin)) {
         c.bad = true;
         h.velocity = h.spin = {};
-        if (!is_finite(pose.position)) pose.position = {};
     }
     refresh_mass(i);
     set_frame_pose(i, pose);
@@ -77,7 +96,10 @@ void BodyStore::refresh_mass(std::int32_t i) {
     const Inertia inertia = inertia_about_center(sums);
     c.inertia = {float(inertia.v[0]), float(inertia.v[1]), float(inertia.v[2]),
                  float(inertia.v[3]), float(inertia.v[4]), float(inertia.v[5])};
-    h.dynamic = h.exists && c.motion == MotionType::dynamic && sums.mass > 0;
+    const bool usable =
+        c.mass > 0 && std::isfinite(c.mass) && std::isfinite(c.inertia.xx + c.inertia.yy + c.inertia.zz);
+    if (sums.mass != 0 && !usable) c.bad = true;  // beyond what a float holds, or negative
+    h.dynamic = h.exists && c.motion == MotionType::dynamic && usable;
     h.inverse_mass = h.dynamic ? float(1 / sums.mass) : 0;
     c.root_moments = c.root_inverse = {};
     c.principal = {};
@@ -128,7 +150,10 @@ Pose BodyStore::frame_pose(std::int32_t i) const {
 void BodyStore::set_frame_pose(std::int32_t i, const Pose& pose) {
     BodyHot& h = hot[std::size_t(i)];
     BodyCold& c = cold[std::size_t(i)];
-    c.rotation = normalized(pose.rotation);
+    const Quat& given = pose.rotation;
+    const float size2 = given.x * given.x + given.y * given.y + given.z * given.z + given.w * given.w;
+    if (!std::isfinite(size2) || !(size2 > 0)) c.bad = true;
+    c.rotation = normalized(given);
     if (!std::isfinite(c.rotation.x + c.rotation.y + c.rotation.z + c.rotation.w)) {
         c.rotation = {};
         c.bad = true;

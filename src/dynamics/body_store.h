@@ -65,6 +65,8 @@ class BodyStore {
  public:
     BodyStore() : hot(1), cold(1), way(1) {}
 
+    static constexpr double kFarthest = 1e9;  // m from the origin: beyond, bodies are quarantined
+
     std::vector<BodyHot> hot;
     std::vector<BodyCold> cold;
     /// How far any point of a body went since it was made, at most; in units of kWayUnit, exact sums.
@@ -108,6 +110,11 @@ class BodyStore {
  private:
     std::vector<std::int32_t> free_;
 };
+
+/// Friction of a pair is a root of a product: it must not be negative nor endless.
+constexpr float sane_friction(float friction) {
+    return friction < 0 ? 0.0f : friction > 1e6f ? 1e6f : friction;
+}
 
 /// Rows of this times angular momentum give spin in the scaled principal frame: diag(1 / sqrt I) P^T R^T.
 inline Mat3 spin_frame(const BodyHot& hot, const BodyCold& cold) {

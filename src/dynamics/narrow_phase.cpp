@@ -2,6 +2,7 @@
 
 #include "dynamics/jobs_in_chunks.h"
 #include "dynamics/round_contact.h"
+#include "dynamics/smooth_contact.h"
 
 namespace talus {
 
@@ -374,6 +375,11 @@ float NarrowPhase::collide_world(Chunk& chunk, Pair& pair, float margin, float r
             chunk.friction_b.push_back(chunk.patch.friction_at(*world_, home, inside));
         }
     });
+    if (world_->smooth) {
+        const float d = collide_smooth(*world_->smooth, a, size, margin, around, chunk.points);
+        if (d < nearest) nearest = d;
+        chunk.friction_b.resize(chunk.points.size(), world_->smooth_friction);
+    }
     return nearest;
 }
 

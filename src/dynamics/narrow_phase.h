@@ -61,7 +61,7 @@ class NarrowPhase {
     /// Puts what a chunk found into the table.
     void commit(Chunk& chunk);
     float friction_of(std::int32_t body, float of_box) const {
-        return of_box >= 0 ? of_box : bodies_->cold[std::size_t(body)].friction;
+        return of_box >= 0 ? sane_friction(of_box) : bodies_->cold[std::size_t(body)].friction;
     }
 
     BodyStore* bodies_ = nullptr;

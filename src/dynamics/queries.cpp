@@ -1,5 +1,6 @@
 // Rays, swept balls and overlaps: what a host asks between steps.
 #include "dynamics/round_contact.h"
+#include "dynamics/smooth_contact.h"
 #include "dynamics/state.h"
 
 #include <algorithm>
@@ -188,6 +189,11 @@ std::optional<SpaceHit> Space::cast_ray(DVec3 origin, Vec3 direction, float max_
         const float t = above <= 0 ? 0.0f : d.y < 0 ? float(above / -double(d.y)) : kNoHit;
         if (best.beats(t)) best.take(t, above <= 0 ? Vec3{} : Vec3{0, 1, 0});
     }
+    if (s.world.smooth) {
+        Vec3 out;
+        const float t = march_to(*s.world.smooth, origin, d, best.hit.distance, 0, s.world.cell_size, out);
+        if (best.beats(t)) best.take(t, out);
+    }
     each_on_the_way(s.bodies, origin, d, 0, ignore, best, [&](std::int32_t i, const BodyHot& h) {
         const Vec3 o = seen_from(h, origin), v = mul_transposed(h.rotation, d);
         const Body body(const_cast<Space*>(this), s.bodies.id(i));
@@ -242,6 +248,12 @@ std::optional<SpaceHit> Space::cast_sphere(DVec3 origin, float radius, Vec3 dire
                            if (best.beats(from + t)) best.take(from + t, out);
                        }
                    });
+    }
+    if (s.world.smooth) {
+        Vec3 out;
+        const float t =
+            march_to(*s.world.smooth, origin, d, best.hit.distance, radius, s.world.cell_size, out);
+        if (best.beats(t)) best.take(t, out);
     }
     each_on_the_way(s.bodies, origin, d, radius, ignore, best, [&](std::int32_t i, const BodyHot& h) {
         const Vec3 o = seen_from(h, origin), v = mul_transposed(h.rotation, d);
@@ -298,6 +310,7 @@ Overlaps Space::overlap_sphere(DVec3 center, float radius) const {
             if (distance_to_box({p, p, 0}, box.center, box.half, way) <= radius) out.terrain = true;
         }
     });
+    if (s.world.smooth && s.world.smooth->surface_near(center, radius)) out.terrain = true;
     for (const Body& body : bodies_in(around)) {
         const BodyHot& h = s.bodies.hot[body.id().index];
         Vec3 way;
@@ -325,6 +338,12 @@ Overlaps Space::overlap_box(const Pose& pose, Vec3 half) const {
         for (const CollisionBox& box : patch.solids)
             if (boxes_overlap(world_axes, p - box.center, box.half, half)) out.terrain = true;
     });
+    for (int corner = 0; corner < 9 && s.world.smooth && !out.terrain; corner++) {  // the last: the middle
+        Vec3 p;
+        for (int k = 0; k < 3 && corner < 8; k++) p[k] = corner >> k & 1 ? half[k] : -half[k];
+        const auto near = s.world.smooth->surface_near(to_world({pose.position, q}, p), s.world.cell_size);
+        out.terrain = near && near->distance <= 0;
+    }
     for (const Body& body : bodies_in(around)) {
         const BodyHot& h = s.bodies.hot[body.id().index];
         const Vec3 p = seen_from(h, pose.position);

@@ -12,7 +12,7 @@ constexpr float kLongestSubStep = 1.0f / 240;  // solve at least this often
 constexpr float kMostSpeed = 1000;             // m/s
 constexpr float kMostSpin = 48;                // rad/s
 constexpr float kMostSpinOfBall = 400;         // turning a ball moves no surface: no contact is missed
-constexpr double kFarthest = 1e9;              // metres from the origin: beyond is quarantined
+constexpr float kMostGain = 2 * kMostSpeed;    // m/s a step, from forces: more is cut
 constexpr float kKinematicFrame = 1e-8f;       // spin rows of what contacts cannot turn
 constexpr float kCalmSpeed = 0.5f;             // m/s: bodies at rest on faces that sway slower are calmed
 constexpr std::size_t kMoveChunk = 128;        // bodies moved by one thread at once
@@ -30,6 +30,18 @@ Quat turn_by(Vec3 v) {
 
 float most_spin_of(const BodyHot& h) {
     return h.round && h.shape->round_half == 0 ? kMostSpinOfBall : kMostSpin;
+}
+
+/// Cuts a vector to a length; also one whose square is infinite.
+void limit(Vec3& v, float most) {
+    const float big = std::fabs(v.x) + std::fabs(v.y) + std::fabs(v.z);
+    if (big <= most) return;
+    if (!std::isfinite(big)) {
+        v = {};
+        return;
+    }
+    const Vec3 u = v / big;
+    if (big * length(u) > most) v = u * (most / length(u));
 }
 
 /// The angle between two attitudes, or a little more.
@@ -222,7 +234,11 @@ void Space::State::load_solver(float h) {
             awake.push_back(i);
             const BodyCold& c = bodies.cold[std::size_t(i)];
             d.acceleration = settings.gravity * c.gravity_factor + c.force * hot.inverse_mass;
+            limit(d.acceleration, kMostGain / last_dt);
             d.spin_rate = solver.frame[std::size_t(i)].to_spin * c.torque;
+            // In the scaled frame a speed is the root of twice the energy per mass of the spin.
+            const float root = c.root_moments.x + c.root_moments.y + c.root_moments.z;
+            limit(d.spin_rate, kMostGain * root / last_dt);
             if (c.linear_damping > 0) d.linear_keep = 1 / (1 + c.linear_damping * h);
             if (c.angular_damping > 0) d.angular_keep = 1 / (1 + c.angular_damping * h);
         }
@@ -427,8 +443,8 @@ Space::State::Moved Space::State::move_body(const SolverDrive& d, float dt, Depa
     turn_body(i, dt);
     h.position += to_double(travel);
     if (!is_finite(h.position) || !finite(c.rotation) || !is_finite(v.linear) || !is_finite(v.spin) ||
-        std::fabs(h.position.x) > kFarthest || std::fabs(h.position.y) > kFarthest ||
-        std::fabs(h.position.z) > kFarthest) {
+        std::fabs(h.position.x) > BodyStore::kFarthest || std::fabs(h.position.y) > BodyStore::kFarthest ||
+        std::fabs(h.position.z) > BodyStore::kFarthest) {
         h.position = departure.position;
         c.rotation = departure.rotation;
         return kMovedBadly;
@@ -562,6 +578,17 @@ void Space::set_ground(std::optional<double> y, float friction) {
     s.world.has_ground = y.has_value() && std::isfinite(*y);
     s.world.ground = s.world.has_ground ? *y : 0;
     s.world.ground_friction = friction;
+    for (std::int32_t i = 1; i < s.bodies.size(); i++)
+        if (s.bodies.hot[std::size_t(i)].exists) {
+            s.wake(i);
+            s.refresh_contacts(i);
+        }
+}
+
+void Space::set_smooth_ground(const SmoothGround* ground, float friction) {
+    State& s = *state_;
+    s.world.smooth = ground;
+    s.world.smooth_friction = friction;
     for (std::int32_t i = 1; i < s.bodies.size(); i++)
         if (s.bodies.hot[std::size_t(i)].exists) {
             s.wake(i);

@@ -2,6 +2,7 @@
 
 #include "dynamics/box_contact.h"
 #include "dynamics/round_contact.h"
+#include "dynamics/smooth_contact.h"
 
 namespace talus {
 
@@ -169,6 +170,18 @@ float Sweep::against_world(const BodyStore& bodies, const WorldSolids& world,
     if (!world.any() || !(layers[h.layer] >> int(Layer::terrain) & 1)) return 1;
     const Path p = path_of(bodies, a);
     const double size = double(world.cell_size);
+    if (world.smooth) {
+        // A ball inside the thinnest edge must not get under the surface.
+        const float travel = length(p.step), inner = 0.25f * h.thickness;
+        const Vec3 d = travel > 0 ? p.step / travel : Vec3{};
+        const auto start = world.smooth->surface_near(p.from, inner);
+        Vec3 out;
+        if (travel > 0 && !start) {
+            const float t = march_to(*world.smooth, p.from, d, travel, inner, world.cell_size, out);
+            if (t < travel) return t / travel;  // blocks beyond do not matter: the next step looks again
+        }
+    }
+    if (!world.grid && !world.has_ground) return 1;
     // The region is walked in pieces of the path, so that each fits a patch.
     const float longest = float(size) * 8;
     const float travel = length(p.step);

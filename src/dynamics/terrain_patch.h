@@ -12,6 +12,7 @@
 
 #include "dynamics/shape.h"
 #include "talus/grid.h"
+#include "talus/terrain.h"
 
 #include <vector>
 
@@ -24,8 +25,10 @@ struct WorldSolids {
     bool has_ground = false;
     double ground = 0;  ///< solid below this height
     float ground_friction = 0.6f;
+    const SmoothGround* smooth = nullptr;
+    float smooth_friction = 0.6f;
 
-    bool any() const { return grid || has_ground; }
+    bool any() const { return grid || has_ground || smooth; }
 };
 
 class TerrainPatch {

@@ -1,0 +1,80 @@
+// density_field.h - smooth ground: a density sampled at grid points, blended between them, dug and filled.
+//
+// Layer: terrain. Metres. Density is about how far a place is inside the ground: positive inside, negative
+// outside, zero on the surface. Sample (x, y, z) lies at (x, y, z) * cell_size; between samples it is blended
+// trilinearly, and the surface's way out is against the gradient.
+// Samples come from a DensitySource, are kept in bricks of 8 x 8 x 8, and are edited by round tools. Edited
+// bricks are kept for good; others are a cache: bounded, dropped when the source changes, and of no influence
+// on any answer (what is not cached is asked for again).
+// Determinism: answers depend on the source and the edits alone. Reading from several threads is safe.
+// Tests: tests/terrain/density_field_test.cpp
+#pragma once
+
+#include "talus/space.h"
+#include "talus/terrain.h"
+
+#include <map>
+#include <memory>
+
+namespace talus {
+
+/// Where samples come from. Must give the same value for a sample until DensityField::changed says otherwise,
+/// also when asked from several threads.
+class DensitySource {
+ public:
+    virtual ~DensitySource() = default;
+    virtual float density_at(Cell sample) const = 0;
+};
+
+class DensityField final : public SmoothGround {
+ public:
+    /// `source` null: air everywhere (density -1 cell). Must outlive the field.
+    explicit DensityField(const DensitySource* source, float cell_size = 1);
+
+    float cell_size() const { return cell_size_; }
+    float sample(Cell at) const;
+    float density(DVec3 point) const;
+    Vec3 gradient(DVec3 point) const;  ///< of the blend, per metre
+
+    /// Takes ground away inside the ball. @return the cells whose shape may have changed: tell
+    /// Space::terrain_changed; empty when nothing did
+    CellBox dig(DVec3 center, float radius) { return shape(center, radius, false); }
+    CellBox fill(DVec3 center, float radius) { return shape(center, radius, true); }
+
+    /// The nearest surface as the field near `point` tells: exact where it is flat.
+    std::optional<SurfacePoint> surface_near(DVec3 point, float reach) const override;
+
+    /// Caches the samples around every body of a space: call before Space::step. Drops the longest unused
+    /// bricks beyond the limit.
+    void prepare(Space& space);
+    void prepare(const DBox& box);
+    /// The source changed there: its samples are forgotten; edits stay.
+    void changed(const CellBox& samples);
+    void set_cache_limit(std::size_t bricks) { cache_limit_ = bricks; }
+    std::size_t cached_bricks() const { return bricks_.size() - edited_; }
+    std::size_t edited_bricks() const { return edited_; }
+
+ private:
+    struct Brick {
+        float samples[512];
+        bool edited = false;
+        std::uint64_t last_used = 0;
+    };
+    struct Blend {
+        float corner[8];  // x + 2 y + 4 z
+        float x, y, z;    // within the cell, 0..1
+    };
+    CellBox shape(DVec3 center, float radius, bool solid);
+    float from_source(Cell at) const;
+    Brick& brick_for_write(Cell brick);
+    Blend blend_at(DVec3 point) const;
+    void evict();
+
+    const DensitySource* source_;
+    float cell_size_;
+    std::map<Cell, std::unique_ptr<Brick>> bricks_;  // by brick coordinate, so that walks are in order
+    std::size_t edited_ = 0, cache_limit_ = 4096;
+    std::uint64_t uses_ = 0;
+};
+
+}  // namespace talus
