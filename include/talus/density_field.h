@@ -18,21 +18,15 @@
 
 namespace talus {
 
-/// Where samples come from. Must give the same value for a sample until DensityField::changed says otherwise,
-/// also when asked from several threads.
-class DensitySource {
- public:
-    virtual ~DensitySource() = default;
-    virtual float density_at(Cell sample) const = 0;
-};
+struct Trilinear;
 
-class DensityField final : public SmoothGround {
+class DensityField final : public SmoothGround, public DensitySource {
  public:
     /// `source` null: air everywhere (density -1 cell). Must outlive the field.
     explicit DensityField(const DensitySource* source, float cell_size = 1);
 
     float cell_size() const { return cell_size_; }
-    float sample(Cell at) const;
+    float density_at(Cell sample) const override;
     float density(DVec3 point) const;
     Vec3 gradient(DVec3 point) const;  ///< of the blend, per metre
 
@@ -60,14 +54,10 @@ class DensityField final : public SmoothGround {
         bool edited = false;
         std::uint64_t last_used = 0;
     };
-    struct Blend {
-        float corner[8];  // x + 2 y + 4 z
-        float x, y, z;    // within the cell, 0..1
-    };
     CellBox shape(DVec3 center, float radius, bool solid);
     float from_source(Cell at) const;
     Brick& brick_for_write(Cell brick);
-    Blend blend_at(DVec3 point) const;
+    Trilinear blend_at(DVec3 point) const;
     void evict();
 
     const DensitySource* source_;

@@ -11,8 +11,8 @@
 // tests/mesh/block_mesh_test.cpp
 #pragma once
 
-#include "talus/density_field.h"
 #include "talus/grid.h"
+#include "talus/terrain.h"
 
 #include <cstdint>
 #include <vector>
@@ -43,9 +43,10 @@ void mesh_blocks(const Grid& grid, float cell_size, const CellBox& cells, Cell o
 /// vertex a cell at the mean of its crossings. Chunks side by side fit without a gap; a field that is ground
 /// at no border of `cells` gives a closed surface. Normals are those of the field. Tests:
 /// tests/mesh/surface_nets_test.cpp. Source: S. Gibson, Constrained Elastic Surface Nets (1998).
+/// @param samples  a DensityField, say; a sample each cell_size metres
 /// @param origin  world position of the mesh's (0, 0, 0)
-void mesh_surface(const DensityField& field, const CellBox& cells, DVec3 origin, std::uint32_t color,
-                  Mesh& out);
+void mesh_surface(const DensitySource& samples, float cell_size, const CellBox& cells, DVec3 origin,
+                  std::uint32_t color, Mesh& out);
 
 /// The whole grid, in its own frame.
 Mesh mesh_blocks(const Grid& grid, float cell_size);

@@ -27,6 +27,15 @@ class SmoothGround {
     virtual std::optional<SurfacePoint> surface_near(DVec3 point, float reach) const = 0;
 };
 
+/// Samples of smooth ground at grid points, metres inside the ground: positive inside, zero on the surface.
+/// Must give the same value for a sample until told otherwise (DensityField::changed), also when asked from
+/// several threads.
+class DensitySource {
+ public:
+    virtual ~DensitySource() = default;
+    virtual float density_at(Cell sample) const = 0;
+};
+
 class TerrainSource : public SmoothGround {
  public:
     /// The block at a cell, an id of the space's table. Only asked for loaded cells.

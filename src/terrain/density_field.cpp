@@ -1,5 +1,7 @@
 #include "talus/density_field.h"
 
+#include "grid/trilinear.h"
+
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -27,62 +29,44 @@ float DensityField::from_source(Cell at) const {
     return std::isfinite(d) ? d : -cell_size_;
 }
 
-float DensityField::sample(Cell at) const {
+float DensityField::density_at(Cell at) const {
     const auto it = bricks_.find(brick_of(at));
     return it == bricks_.end() ? from_source(at) : it->second->samples[index_in_brick(at)];
 }
 
-DensityField::Blend DensityField::blend_at(DVec3 point) const {
-    Blend b;
+Trilinear DensityField::blend_at(DVec3 point) const {
+    Trilinear b;
     const DVec3 p = point / double(cell_size_);
     if (!in_reach(p)) {
         for (float& c : b.corner) c = -cell_size_;
-        b.x = b.y = b.z = 0;
+        b.at = {};
         return b;
     }
     const DVec3 f{std::floor(p.x), std::floor(p.y), std::floor(p.z)};
     const Cell c{int(f.x), int(f.y), int(f.z)};
-    b.x = float(p.x - f.x);
-    b.y = float(p.y - f.y);
-    b.z = float(p.z - f.z);
+    b.at = to_float(p - f);
     const auto it = bricks_.find(brick_of(c));
     for (int i = 0; i < 8; i++) {
         const Cell at = c + Cell{i & 1, i >> 1 & 1, i >> 2};
         // Most cells lie in one brick.
         b.corner[i] = it != bricks_.end() && brick_of(at) == it->first
                           ? it->second->samples[index_in_brick(at)]
-                          : sample(at);
+                          : density_at(at);
     }
     return b;
 }
 
-float DensityField::density(DVec3 point) const {
-    const Blend b = blend_at(point);
-    const float* c = b.corner;
-    auto mix = [](float p, float q, float t) { return p + (q - p) * t; };
-    return mix(mix(mix(c[0], c[1], b.x), mix(c[2], c[3], b.x), b.y),
-               mix(mix(c[4], c[5], b.x), mix(c[6], c[7], b.x), b.y), b.z);
-}
+float DensityField::density(DVec3 point) const { return blend_at(point).value(); }
 
-Vec3 DensityField::gradient(DVec3 point) const {
-    const Blend b = blend_at(point);
-    const float* c = b.corner;
-    auto mix = [](float p, float q, float t) { return p + (q - p) * t; };
-    auto square = [&](float c00, float c10, float c01, float c11, float s, float t) {
-        return mix(mix(c00, c10, s), mix(c01, c11, s), t);
-    };
-    return Vec3{square(c[1] - c[0], c[3] - c[2], c[5] - c[4], c[7] - c[6], b.y, b.z),
-                square(c[2] - c[0], c[3] - c[1], c[6] - c[4], c[7] - c[5], b.x, b.z),
-                square(c[4] - c[0], c[5] - c[1], c[6] - c[2], c[7] - c[3], b.x, b.y)} *
-           (1 / cell_size_);
-}
+Vec3 DensityField::gradient(DVec3 point) const { return blend_at(point).slope() * (1 / cell_size_); }
 
 std::optional<SurfacePoint> DensityField::surface_near(DVec3 point, float reach) const {
     DVec3 at = point;
     Vec3 out;
     for (int step = 0; step < kSteps; step++) {
-        const float d = density(at);
-        const Vec3 g = gradient(at);
+        const Trilinear blend = blend_at(at);
+        const float d = blend.value();
+        const Vec3 g = blend.slope() * (1 / cell_size_);
         const float steepness = length(g);
         if (!(steepness > kFlat)) {
             // Far outside, or so deep that only up is known.
@@ -132,7 +116,7 @@ CellBox DensityField::shape(DVec3 center, float radius, bool solid) {
                 const Cell at{x, y, z};
                 const DVec3 d = DVec3{double(x), double(y), double(z)} - c;
                 const auto inside = float((r - length(d)) * e);  // of the tool
-                const float now = sample(at);
+                const float now = density_at(at);
                 const float then = solid ? (inside > now ? inside : now) : (-inside < now ? -inside : now);
                 if (then == now) continue;
                 Brick& brick = brick_for_write(brick_of(at));

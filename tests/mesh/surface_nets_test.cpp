@@ -43,7 +43,7 @@ TEST(SurfaceNets, ABallIsClosedAndHoldsItsVolume) {
     const BallSource ball({0.3, -0.2, 0.1}, 8);
     const DensityField field(&ball);
     Mesh m;
-    mesh_surface(field, {{-12, -12, -12}, {12, 12, 12}}, {}, 0x336699, m);
+    mesh_surface(field, field.cell_size(), {{-12, -12, -12}, {12, 12, 12}}, {}, 0x336699, m);
     ASSERT_FALSE(m.empty());
     expect_closed(m);
     EXPECT_NEAR(volume_of(m), 4.0 / 3 * 3.14159265 * 512, 0.02 * 2144);
@@ -65,11 +65,11 @@ TEST(SurfaceNets, DugAndFilledGroundInChunksIsTheWhole) {
     field.dig({0, -1, 0}, 3);  // a cave nobody sees
     field.fill({-8, 2, 3}, 3);
     Mesh whole, parts;
-    mesh_surface(field, {{-16, -16, -16}, {15, 15, 15}}, {}, 0, whole);
+    mesh_surface(field, field.cell_size(), {{-16, -16, -16}, {15, 15, 15}}, {}, 0, whole);
     for (int y = -16; y < 16; y += 16)
         for (int z = -16; z < 16; z += 8)
             for (int x = -16; x < 16; x += 4)
-                mesh_surface(field, {{x, y, z}, {x + 3, y + 15, z + 7}}, {}, 0, parts);
+                mesh_surface(field, field.cell_size(), {{x, y, z}, {x + 3, y + 15, z + 7}}, {}, 0, parts);
     expect_closed(whole);
     expect_closed(parts);  // no crack between chunks: the same places, bit for bit
     EXPECT_EQ(whole.indices.size(), parts.indices.size());
@@ -80,7 +80,7 @@ TEST(SurfaceNets, HalfMetreCellsFarOut) {
     const PlaneSource plane({0, 1, 0}, {1e6, 0.3, 0}, 0.5);
     const DensityField field(&plane, 0.5f);
     Mesh m;
-    mesh_surface(field, {{2000000, -4, 0}, {2000009, 4, 9}}, {1e6, 0, 0}, 0, m);
+    mesh_surface(field, field.cell_size(), {{2000000, -4, 0}, {2000009, 4, 9}}, {1e6, 0, 0}, 0, m);
     ASSERT_EQ(m.indices.size(), 600u);
     for (std::size_t i = 0; i < m.vertex_count(); i++) {
         EXPECT_NEAR(m.positions[3 * i + 1], 0.3, 1e-5);

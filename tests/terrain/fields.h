@@ -33,10 +33,11 @@ struct BallSource : DensitySource {
 
 /// A bowl: y = (x^2 + z^2) / (2 r), to first order.
 struct BowlSource : DensitySource {
-    double radius;
-    explicit BowlSource(double r) : radius(r) {}
+    double radius, cell_size;
+    explicit BowlSource(double r, double cell = 1) : radius(r), cell_size(cell) {}
     float density_at(Cell s) const override {
-        return float((double(s.x) * s.x + double(s.z) * s.z) / (2 * radius) - s.y);
+        const double x = s.x * cell_size, y = s.y * cell_size, z = s.z * cell_size;
+        return float((x * x + z * z) / (2 * radius) - y);
     }
 };
 
