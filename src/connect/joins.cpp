@@ -130,7 +130,7 @@ class CellLabels {
     }
     std::uint32_t get(Cell cell) const {
         const auto it = map_.find(brick_of(cell));
-        return it == map_.end() ? kNone : it->second[index_in_brick(cell)];
+        return it == map_.end() ? kNone : it->second[std::size_t(index_in_brick(cell))];
     }
 
  private:
