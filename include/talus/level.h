@@ -16,6 +16,8 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace talus {
@@ -34,6 +36,9 @@ struct StructureId {
 /// Why a block left: decides drops and debris.
 enum class Cause : std::uint8_t { mined, blast, impact, carve, fire, collapse, debris, script };
 
+/// What happens to the parts of a collapse beyond a cap.
+enum class BeyondCap : std::uint8_t { crumble, stay };
+
 struct LevelSettings {
     float cell_size = 1;  ///< metres
     Vec3 gravity{0, -9.81f, 0};
@@ -50,10 +55,20 @@ struct LevelSettings {
     int debris_ticks = 1200;               ///< ... after so many ticks asleep; 0 = never
     float impact_speed = 7;                ///< m/s above which a hit wears blocks
     bool structures_grow = true;           ///< a block put into the terrain joins the structure it touches
+    int debris_max_groups = 0;             ///< beyond, the longest asleep crumble at once; 0 = no limit
+    int collapse_max_pieces = 0;           ///< new groups of one collapse, largest first; 0 = no cap
+    int collapse_max_blocks = 0;           ///< blocks that one collapse sets moving; 0 = no cap
+    BeyondCap beyond_cap = BeyondCap::crumble;
+    /// Blocks that structural checks may copy and set moving in a tick; what is over waits for the next ones.
+    /// A check is not cut in two: the one that goes over is the last of its tick. 0 = no limit
+    int work_per_tick = 0;
     JobSystem* jobs = nullptr;
     LogSink* log = nullptr;
     ProfileSink* profile = nullptr;  ///< told of each step of a tick
 };
+
+class GroupType;  // group_type.h
+class Level;
 
 struct GroupSettings {
     Pose pose{};
@@ -61,6 +76,12 @@ struct GroupSettings {
     bool bears_load = false;  ///< judged by the structural solver, worn by hits
     bool asleep = false;
     std::optional<StructureMode> structure_mode{};  ///< none: the level's
+    std::string type{};                             ///< of Level::add_group_type(); empty: plain
+};
+
+struct MarkSettings {
+    std::optional<StructureMode> mode{};  ///< none: the level's
+    std::string type{};                   ///< of the groups that fall off it, and of its strength
 };
 
 /// Read view of a structure. Valid until the next call that changes the level.
@@ -80,25 +101,34 @@ struct GroupView {
     bool bears_load = false;
     bool asleep = false;
     std::uint64_t created_tick = 0;
+    bool is_debris = false;
+    GroupType* type = nullptr;  ///< null: plain
 };
 
 /// What changed since the events were last cleared, in order: enough to keep a copy elsewhere up to date.
 struct LevelEvent {
     enum class Kind : std::uint8_t {
-        group_added,      ///< group: read its grid
+        group_added,      ///< group: read its grid; parent or structure it came off, if any
         group_removed,    ///< group is gone
         group_block,      ///< group, cell, block (kAir when removed)
         terrain_block,    ///< cell, block
-        bonds_broken,     ///< group, count: dust and sound
+        bonds_broken,     ///< group or structure, point of one of them, value = how many: Level::bonds_of()
+        dust,             ///< group or structure, cell, block, point: of at most eight broken bonds
+        sound,            ///< likewise, of at most three
         block_destroyed,  ///< group (or none: terrain), cell, block = what it was, cause, point
+        drop,             ///< block to pick up, cause, point
         impact,           ///< group, block, other_block (air: the flat floor), point, value = impulse N s
         blast,            ///< point, value = power
+        debris_gone,      ///< group, point, value = blocks: crumbled away
+        custom,           ///< of the host's own (Level::emit), all fields as it likes
     };
     Kind kind;
-    GroupId group{};
+    GroupId group{}, parent{};
+    StructureId structure{};
     Cell cell{};
     BlockId block = kAir, other_block = kAir;
     Cause cause = Cause::script;
+    std::uint32_t first_bond = 0;
     DVec3 point{};
     float value = 0;
 };
@@ -110,6 +140,44 @@ struct LevelStats {
     std::size_t blocks = 0;        ///< in groups
     std::uint64_t destroyed = 0;   ///< blocks, since the start
     std::uint64_t fallen_out = 0;  ///< of those, blocks of groups that fell below the world
+    std::uint64_t drops = 0;       ///< of those, blocks left to pick up
+};
+
+/// Why a group does not become terrain.
+enum class SettleRefusal : std::uint8_t {
+    none,
+    no_group,
+    moving,       ///< not at rest
+    tilted,       ///< no axis of it along the terrain's, or between two cells
+    taken,        ///< terrain is in the way, or not loaded
+    cannot_turn,  ///< a block's state does not exist that way up
+    refused,      ///< by its type
+};
+struct SettleSettings {
+    float max_tilt = 2;          ///< degrees from the nearest of the 24 ways to lie
+    float max_offset = 0.1f;     ///< cells, of any of its blocks
+    bool drop_the_rest = false;  ///< blocks with something in their way, or that cannot turn, become drops
+};
+struct SettleReport {
+    SettleRefusal refusal = SettleRefusal::none;
+    std::size_t placed = 0, dropped = 0;
+    std::size_t left = 0;  ///< refused by the host: they stay a group
+};
+
+/// What else of a host's a blast reaches: players, animals, things on the ground.
+class BlastTargets {
+ public:
+    virtual ~BlastTargets() = default;
+    struct Target {
+        std::uint64_t id = 0;
+        DBox bounds;
+    };
+    /// Adds what overlaps the box, always in the same order.
+    virtual void find(const DBox& box, std::vector<Target>& out) = 0;
+    /// @param velocity  to add, m/s
+    /// @param exposure  share of the target that nothing shields, 0..1
+    /// @param energy  of the blast that arrives, of its power: for damage
+    virtual void push(std::uint64_t id, Vec3 velocity, float exposure, float energy) = 0;
 };
 
 class Level {
@@ -129,6 +197,9 @@ class Level {
     const Grid& terrain() const;
     /// @return what was there. A host may refuse (TerrainSource::set_block): then nothing changes.
     BlockId set_terrain(Cell cell, BlockId block);
+    /// Takes a terrain block away as damage does: with its drop, when mined; not in a protected region, not
+    /// an unbreakable one (but by script). @return false then, and when there is none
+    bool break_terrain(Cell cell, Cause cause = Cause::mined);
 
     /// The terrain is the host's from now on (null: the level's own again): copied around the bodies, polled
     /// for changes. `source` must outlive the level or be taken away first; its ids are of this level's
@@ -141,12 +212,12 @@ class Level {
     /// gone or what it stands on is, damage wears it, and what falls becomes groups. Air, unbreakable blocks
     /// and blocks of other structures are left out. Costs nothing while nothing happens to it.
     /// @return an invalid id when there is no solid to mark
-    StructureId mark_structure(const CellBox& box, std::optional<StructureMode> mode = {});
-    StructureId mark_structure(std::span<const Cell> cells, std::optional<StructureMode> mode = {});
+    StructureId mark_structure(const CellBox& box, const MarkSettings& settings = {});
+    StructureId mark_structure(std::span<const Cell> cells, const MarkSettings& settings = {});
     /// The build joined to a block, within a box (which keeps the ground out). @return an invalid id when
     /// there is none or it has over `max_blocks` blocks
     StructureId mark_connected(Cell block, const CellBox& within, std::size_t max_blocks,
-                               std::optional<StructureMode> mode = {});
+                               const MarkSettings& settings = {});
     /// More terrain for a structure; asks for a check. @return blocks added
     std::size_t add_to_structure(StructureId id, const CellBox& box);
     /// Its blocks stay as plain terrain.
@@ -167,7 +238,20 @@ class Level {
     /// Every group in id order (index).
     std::vector<GroupId> groups() const;
 
-    /// Removes one block; splitting and the structural check follow in the next tick.
+    /// A kind of groups; add it before groups of it are made or loaded. It must outlive the level. A name
+    /// that is not known makes a plain group, and is reported to the log once.
+    void add_group_type(GroupType& type);
+
+    /// One terrain block becomes a group that bears load. @return an invalid id when it cannot move
+    GroupId physicify(Cell block);
+    /// The build joined to a terrain block, with what hangs on it, becomes a group. Within a box (which keeps
+    /// the ground out). @return an invalid id when there is none or it has over `max_blocks` blocks
+    GroupId assemble(Cell block, const CellBox& within, std::size_t max_blocks, bool bears_load = true);
+    /// A group that rests aligned with the terrain becomes terrain, its blocks turned.
+    SettleReport settle(GroupId id, const SettleSettings& settings = {});
+
+    /// Removes one block; splitting and the structural check follow in the next tick. Unbreakable blocks and
+    /// those in a protected region leave by script only.
     /// @return false when there was none
     bool remove_block(GroupId id, Cell cell, Cause cause = Cause::mined);
     /// @return false when the cell is taken or the group is gone
@@ -194,11 +278,24 @@ class Level {
     void set_structure_mode(GroupId id, std::optional<StructureMode> mode);
     void set_structure_mode(StructureId id, std::optional<StructureMode> mode);
 
+    /// Nothing breaks a block whose centre is inside but Cause::script; a collapse leaves it where it is.
+    /// @return a number for unprotect()
+    std::uint32_t protect(const DBox& region);
+    void unprotect(std::uint32_t number);
+    /// Makes a group debris that crumbles after so many ticks asleep, whatever its size; 0: never.
+    void set_debris(GroupId id, int ticks);
+    /// Null: none. Must outlive the level or be taken away.
+    void set_blast_targets(BlastTargets* targets);
+
     /// Advances the world by one tick.
     void tick();
 
     std::span<const LevelEvent> events() const;
     void clear_events();
+    /// The pairs of an event bonds_broken; empty for others. Cells of the group's grid, or of the terrain.
+    std::span<const Bond> bonds_of(const LevelEvent& event) const;
+    /// A host's own event, among the others in their order (from hooks: own dust).
+    void emit(const LevelEvent& event);
     LevelStats stats() const;
     /// Over the bits of pose, velocity and blocks of every group in id order.
     std::uint64_t hash() const;

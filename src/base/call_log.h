@@ -58,9 +58,9 @@ enum class Call : std::uint8_t {
     body_activate,         // body
     body_sleep,            // body
     body_set_shape,        // body, shape
-    mark_box,              // box of cells, mode
-    mark_cells,            // cells, mode
-    mark_connected,        // cell, box of cells, most blocks, mode
+    mark_box,              // box of cells, settings
+    mark_cells,            // cells, settings
+    mark_connected,        // cell, box of cells, most blocks, settings
     add_to_structure,      // structure, box of cells
     unmark_structure,      // structure
     check_structure_soon,  // structure
@@ -70,6 +70,13 @@ enum class Call : std::uint8_t {
     body_set_continuous,   // body, yes or no
     body_set_damping,      // body, linear, angular, rolling resistance
     space_ask_again,       // body
+    break_terrain,         // cell, cause
+    physicify,             // cell
+    assemble,              // cell, box of cells, most blocks, bears load?
+    settle,                // group, settings
+    protect,               // box
+    unprotect,             // number
+    set_debris,            // group, ticks
 };
 
 struct CallLog {

@@ -138,6 +138,19 @@ void RegionCache::update(Space& space, float dt) {
     }
 }
 
+void RegionCache::bring(const CellBox& cells) {
+    const Cell lo = brick_of(cells.min), hi = brick_of(cells.max);
+    for (int y = lo.y; y <= hi.y; y++)
+        for (int z = lo.z; z <= hi.z; z++)
+            for (int x = lo.x; x <= hi.x; x++) {
+                Entry& entry = bricks_[{x, y, z}];
+                entry.last_used = tick_;
+                if (entry.present) continue;
+                read_brick({x, y, z}, entry);
+                entry.next_poll = tick_ + kAwakePoll;
+            }
+}
+
 void RegionCache::changed(Space& space, const CellBox& cells) {
     CellBox all;
     const Cell lo = brick_of(cells.min), hi = brick_of(cells.max);

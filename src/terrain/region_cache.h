@@ -30,6 +30,8 @@ class RegionCache {
     void update(Space& space, float dt);
     /// The host says these cells changed: read again at once where cached.
     void changed(Space& space, const CellBox& cells);
+    /// Makes sure that cells are in the grid, as for a body that is there now.
+    void bring(const CellBox& cells);
     std::size_t brick_count() const { return bricks_.size(); }
 
     /// What a snapshot keeps besides the grid.

@@ -20,7 +20,17 @@ void archive(A& a, T& v) {
 
 template <class A, MaybeConst<GroupSettings> T>
 void archive(A& a, T& v) {
-    a(v.pose, v.velocity, v.spin, v.bears_load, v.asleep, v.structure_mode);
+    a(v.pose, v.velocity, v.spin, v.bears_load, v.asleep, v.structure_mode, v.type);
+}
+
+template <class A, MaybeConst<MarkSettings> T>
+void archive(A& a, T& v) {
+    a(v.mode, v.type);
+}
+
+template <class A, MaybeConst<SettleSettings> T>
+void archive(A& a, T& v) {
+    a(v.max_tilt, v.max_offset, v.drop_the_rest);
 }
 
 // f(name, value, lowest, highest) for each. The order is that of saves and snapshots.

@@ -21,6 +21,7 @@ constexpr float kWornThrough = 0.98f;
 // Impulse of a blast over the whole sphere, N s for power 1: a stone block 2 m from TNT leaves at about 8
 // m/s.
 constexpr double kImpulse = 80'000;
+constexpr double kSpeed = 20;        // m/s that a player beside the middle of a blast gets: one block a tick
 constexpr float kLeastPush = 0.02f;  // m/s; weaker pushes wake nobody
 
 struct CellHash {
@@ -138,7 +139,11 @@ void cast_blast_ray(LevelState& level, std::vector<Target>& targets, DVec3 cente
 /// The build a block wears for; nullptr: it does not wear.
 Build* bears_load_at(const LevelState& level, const Target& target, Cell cell) {
     if (!target.group) return structure_at(level, cell);
-    return target.group->bears_load ? target.group : nullptr;
+    return target.group->bears() ? target.group : nullptr;
+}
+
+DVec3 place_of(const LevelState& level, const Target& target, Cell cell) {
+    return target.group ? block_center(level, *target.group, cell) : cell_center(level, cell);
 }
 
 void push_bodies(LevelState& level, DVec3 center, double power, double reach,
@@ -173,6 +178,79 @@ void push_bodies(LevelState& level, DVec3 center, double power, double reach,
     }
 }
 
+/// Share of a box that the blast sees past terrain and groups: 27 points of it, each by a ray.
+double exposure_of(LevelState& level, std::vector<Target>& targets, DVec3 center, double power,
+                   const DBox& box, std::vector<Stretch>& stretches) {
+    int seen = 0;
+    for (int i = 0; i < 27; i++) {
+        const double share[] = {0.1, 0.5, 0.9};
+        const DVec3 size = box.max - box.min;
+        const DVec3 point =
+            box.min + DVec3{size.x * share[i % 3], size.y * share[i / 3 % 3], size.z * share[i / 9]};
+        const double distance = length(point - center);
+        bool hidden = false;
+        if (distance > 0)
+            cast_blast_ray(level, targets, center, to_float((point - center) * (1 / distance)), power,
+                           stretches, [&](double t, double energy, Target& target, Cell cell) {
+                               if (t >= distance) return 0.0;
+                               if (!level.table.flags(target.grid->get(cell)).solid) return energy;
+                               hidden = true;
+                               return 0.0;
+                           });
+        seen += !hidden;
+    }
+    return seen / 27.0;
+}
+
+/// What is not a group: a host's bodies in the space, and its players and creatures.
+void push_others(LevelState& level, DVec3 center, double power, double reach) {
+    const DVec3 r{reach, reach, reach};
+    const DBox box{center - r, center + r};
+    std::vector<Body> bodies;
+    for (const Body& body : level.space.bodies_in(box))
+        if (!level.owner_of(body) && body.motion() == MotionType::dynamic) bodies.push_back(body);
+    std::vector<BlastTargets::Target> others;
+    if (level.blast_targets) level.blast_targets->find(box, others);
+    if (bodies.empty() && others.empty()) return;
+    std::vector<Target> targets = find_targets(level, center, reach);
+    std::vector<Stretch> stretches;
+    struct Push {
+        Vec3 direction;
+        double exposure = 0, energy = 0, distance = 0;
+    };
+    auto push_of = [&](const DBox& bounds) {
+        Push out;
+        const DVec3 to = (bounds.min + bounds.max) * 0.5 - center;
+        out.distance = length(to);
+        if (out.distance >= reach) return out;
+        out.direction = out.distance > 0 ? to_float(to * (1 / out.distance)) : Vec3{0, 1, 0};
+        out.exposure = exposure_of(level, targets, center, power, bounds, stretches);
+        out.energy = power * (1 - out.distance / reach);
+        return out;
+    };
+    for (Body& body : bodies) {
+        const DBox b = body.bounds();
+        const Push p = push_of(b);
+        if (!(p.exposure > 0)) continue;
+        // As many of the even rays as meet it: its share of the sphere, half of it at most.
+        const DVec3 size = b.max - b.min;
+        const DVec3 n = to_double(p.direction);
+        const double area = std::fabs(n.x) * size.y * size.z + std::fabs(n.y) * size.x * size.z +
+                            std::fabs(n.z) * size.x * size.y;
+        const double sphere = 4 * 3.14159265358979 * p.distance * p.distance;
+        const double share = area < 0.5 * sphere ? area / sphere : 0.5;
+        const auto impulse = float(kImpulse * p.energy * share * p.exposure);
+        if (impulse >= kLeastPush * body.mass()) body.add_impulse(p.direction * impulse);
+    }
+    for (const BlastTargets::Target& other : others) {
+        const Push p = push_of(other.bounds);
+        if (!(p.exposure > 0)) continue;
+        const auto speed = float(kSpeed * (1 - p.distance / reach) * p.exposure);
+        level.blast_targets->push(other.id, p.direction * speed, float(p.exposure),
+                                  float(p.energy * p.exposure));
+    }
+}
+
 }  // namespace
 
 std::size_t explode(LevelState& level, DVec3 center, float given_power) {
@@ -180,48 +258,64 @@ std::size_t explode(LevelState& level, DVec3 center, float given_power) {
     if (!is_finite(center) || !(power > 0)) return 0;
     level.events.push_back({.kind = LevelEvent::Kind::blast, .point = center, .value = float(power)});
     const double reach = power / kAirLoss * kStep;
+    if (level.host_terrain) {
+        const double e = level.settings.cell_size;
+        const DVec3 lo = (center - DVec3{reach, reach, reach}) / e,
+                    hi = (center + DVec3{reach, reach, reach}) / e;
+        if (is_cell(lo) && is_cell(hi)) level.host_terrain->bring({to_cell(lo), to_cell(hi)});
+    }
     std::vector<Target> targets = find_targets(level, center, reach);
     const std::vector<Vec3> directions =
         even_directions(kRaysPerSquareMetre * 4 * 3.14159265358979 * reach * reach);
 
     std::vector<Stretch> stretches;
     for (Vec3 d : directions)
-        cast_blast_ray(level, targets, center, d, power, stretches,
-                       [&](double, double energy, Target& target, Cell cell) {
-                           const BlockType& type = target.grid->type_at(cell);
-                           float& reached = target.reached[cell];
-                           if (!level.table.flags(target.grid->get(cell)).solid) {
-                               reached = 1;
-                               return energy;
-                           }
-                           if (type.material.hardness < 0) return 0.0;
-                           const double cost =
-                               (double(type.material.blast_resistance) + kResistanceOffset) * kStep;
-                           const auto share = float(energy / cost);
-                           if (share > reached) reached = share;
-                           return energy - cost;
-                       });
+        cast_blast_ray(
+            level, targets, center, d, power, stretches,
+            [&](double, double energy, Target& target, Cell cell) {
+                const BlockType& type = target.grid->type_at(cell);
+                float& reached = target.reached[cell];
+                if (!level.table.flags(target.grid->get(cell)).solid) {
+                    if (may_break(level, target.grid->get(cell), place_of(level, target, cell), Cause::blast))
+                        reached = 1;
+                    return energy;
+                }
+                if (type.material.hardness < 0) return 0.0;
+                if (!level.protected_regions.empty() && is_protected(level, place_of(level, target, cell)))
+                    return 0.0;
+                const double cost = (double(type.material.blast_resistance) + kResistanceOffset) * kStep;
+                const auto share = float(energy / cost);
+                if (share > reached) reached = share;
+                return energy - cost;
+            });
 
     const std::uint64_t before = level.destroyed;
     for (Target& target : targets) {
         std::vector<Cell> broken;
         for (const auto& [cell, share] : target.reached) {
-            if (share > 1) {
-                broken.push_back(cell);
-            } else if (target.grid->table().flags(target.grid->get(cell)).solid == false) {
+            const bool solid = level.table.flags(target.grid->get(cell)).solid;
+            if (solid ? share > 1 : share > 0) {
                 broken.push_back(cell);
             } else if (Build* build = bears_load_at(level, target, cell); build && share > 0) {
+                float amount = 0.5f * share;
+                if (build->type) amount = build->type->blast_wear(build->view(), cell, share, amount);
+                if (!(amount > 0)) continue;
                 float& wear = build->wear[cell];
-                wear += 0.5f * share;
+                wear += amount;
                 if (wear >= kWornThrough) broken.push_back(cell);
             }
         }
         std::sort(broken.begin(), broken.end());  // out of the hash's order
         for (Cell cell : broken) {
-            if (target.group)
+            const BlockId block = target.grid->get(cell);
+            const DVec3 at = place_of(level, target, cell);
+            if (target.group) {
                 take_block(level, *target.group, cell, Cause::blast);
-            else
+            } else {
                 change_terrain(level, cell, kAir, Cause::blast);
+                if (target.grid->has(cell)) continue;  // a host refused
+            }
+            drop_block(level, block, Cause::blast, at, 1 / power);
         }
         tell_terrain_changes(level);
         if (target.group && !broken.empty() && keep_solids(level, *target.group) &&
@@ -229,6 +323,7 @@ std::size_t explode(LevelState& level, DVec3 center, float given_power) {
             update_body(level, *target.group);
     }
     push_bodies(level, center, power, reach, directions);
+    push_others(level, center, power, reach);
     return std::size_t(level.destroyed - before);
 }
 

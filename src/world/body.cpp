@@ -52,7 +52,7 @@ bool creep_to_sleep(LevelState& level, Group& group) {
 
 bool notice_sleep(LevelState&, Group& group) {
     const bool asleep = group.body.is_asleep();
-    if (asleep && !group.was_asleep && group.bears_load) group.check_wanted = true;
+    if (asleep && !group.was_asleep && group.bears()) group.check_wanted = true;
     group.was_asleep = asleep;
     group.asleep_ticks = asleep ? group.asleep_ticks + 1 : 0;
     return true;

@@ -34,9 +34,14 @@ std::vector<Cell> cells_inside(const LevelState& level, const Grid& grid, const 
 
 std::size_t carve_where(LevelState& level, const DBox& bounds, const std::function<bool(DVec3)>& inside) {
     if (!is_finite(bounds.min) || !is_finite(bounds.max)) return 0;
+    const double e = level.settings.cell_size;
+    const DVec3 lo = bounds.min / e, hi = bounds.max / e;
+    if (level.host_terrain && is_cell(lo) && is_cell(hi))
+        level.host_terrain->bring({to_cell(lo), to_cell(hi)});
     std::size_t removed = 0;
     for (Cell cell : cells_inside(
              level, level.terrain(), bounds, [](DVec3 p) { return p; }, inside)) {
+        if (!may_break(level, level.terrain().get(cell), cell_center(level, cell), Cause::carve)) continue;
         change_terrain(level, cell, kAir, Cause::carve);
         if (!level.terrain().has(cell)) removed++;  // a host may have refused
     }
@@ -46,6 +51,8 @@ std::size_t carve_where(LevelState& level, const DBox& bounds, const std::functi
         if (!overlaps(group.body.bounds(), bounds)) continue;
         const auto place = [&](DVec3 p) { return group.body.to_world(to_float(p)); };
         for (Cell cell : cells_inside(level, group.grid, bounds, place, inside)) {
+            if (!may_break(level, group.grid.get(cell), block_center(level, group, cell), Cause::carve))
+                continue;
             take_block(level, group, cell, Cause::carve);
             removed++;
         }

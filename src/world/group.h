@@ -29,9 +29,14 @@ struct Build {
     std::vector<Cell> breaking;         ///< worn through in this tick: leave at its end
     bool check_wanted = false;
     std::unique_ptr<StructureCheck> check;
+    GroupType* type = nullptr;  ///< null: plain
 
     explicit Build(Grid blocks);
-    ~Build();
+    Build(const Build&) = delete;
+    Build& operator=(const Build&) = delete;
+    virtual ~Build();
+    virtual GroupView view() const = 0;
+    bool bears() const;  ///< load, says its type
 };
 
 /// Terrain that bears load. `grid` holds the terrain's blocks that belong to it, in the terrain's cells: a
@@ -39,6 +44,7 @@ struct Build {
 struct Structure : Build {
     StructureId id;
     using Build::Build;
+    GroupView view() const override;  ///< of no group
 };
 
 struct Group : Build {
@@ -52,6 +58,7 @@ struct Group : Build {
         false;  ///< broken off by blast, collapse or impact, and small: crumbles when long asleep
     std::uint64_t created_tick = 0;
     std::uint64_t slippery_until = 0;  ///< tick at which a fresh piece gets its own friction back
+    std::int32_t debris_ticks = -1;    ///< of set_debris(); -1: the level's
     std::uint32_t asleep_ticks = 0;
     std::uint32_t creeping_ticks = 0;
     bool was_asleep = false;
@@ -62,6 +69,7 @@ struct Group : Build {
     bool broke_off = false;  ///< the last blocks left by force: what splits off is debris and slippery
 
     using Build::Build;
+    GroupView view() const override;
 };
 
 }  // namespace talus

@@ -54,6 +54,7 @@ Group* create_group(LevelState& level, Grid grid, Joins joins, const GroupSettin
     group.peak_mass = group.moments.mass;
     group.bears_load = settings.bears_load;
     group.mode = settings.structure_mode;
+    group.type = find_type(level, settings.type);
     group.created_tick = level.tick;
 
     BodySettings body;
@@ -79,6 +80,18 @@ void destroy_group(LevelState& level, Group& group) {
     level.generations[index]++;
     level.free_slots.push_back(index);
     level.slots[index].reset();
+}
+
+GroupView Group::view() const {
+    return {id, &grid, body, body.pose(), bears_load, body.is_asleep(), created_tick, is_debris, type};
+}
+
+GroupView Structure::view() const {
+    GroupView out;
+    out.grid = &grid;
+    out.bears_load = true;
+    out.type = type;
+    return out;
 }
 
 DVec3 block_center(const LevelState& level, const Group& group, Cell cell) {
@@ -118,6 +131,7 @@ void take_block(LevelState& level, Group& group, Cell cell, Cause cause, bool de
                                 .block = old,
                                 .cause = cause,
                                 .point = block_center(level, group, cell)});
+        if (cause == Cause::mined) drop_block(level, old, cause, block_center(level, group, cell));
     }
     change_block(level, group, cell, kAir);
     if (!level.table.flags(old).solid) return;
@@ -126,7 +140,7 @@ void take_block(LevelState& level, Group& group, Cell cell, Cause cause, bool de
     group.removed_solids.push_back(cell);
     group.broke_off =
         group.broke_off || cause == Cause::blast || cause == Cause::impact || cause == Cause::collapse;
-    if (group.bears_load) group.check_wanted = true;
+    if (group.bears()) group.check_wanted = true;
 }
 
 void put_block(LevelState& level, Group& group, Cell cell, BlockId block) {
@@ -135,7 +149,7 @@ void put_block(LevelState& level, Group& group, Cell cell, BlockId block) {
     group.joins.solid_added(cell);
     // Anything may have been set down out of reach of the rest.
     group.whole_look = true;
-    if (group.bears_load) group.check_wanted = true;
+    if (group.bears()) group.check_wanted = true;
 }
 
 DVec3 cell_center(const LevelState& level, Cell cell) {
@@ -163,6 +177,7 @@ BlockId change_terrain(LevelState& level, Cell cell, BlockId block, Cause cause,
                                 .block = old,
                                 .cause = cause,
                                 .point = cell_center(level, cell)});
+        if (cause == Cause::mined) drop_block(level, old, cause, cell_center(level, cell));
     }
     level.events.push_back({.kind = LevelEvent::Kind::terrain_block, .cell = cell, .block = block});
     notice_terrain_change(level, cell, block);

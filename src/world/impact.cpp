@@ -50,7 +50,7 @@ Side side_of(const LevelState& level, Group* group, DVec3 point) {
         side.cell = *cell;
         side.block = group->grid.get(*cell);
         side.center = block_center(level, *group, *cell);
-        if (group->bears_load) side.build = group;
+        if (group->bears()) side.build = group;
         return side;
     }
     const auto cell = touched_block(level.terrain(), point / e);
@@ -85,8 +85,7 @@ void wear_by_impacts(LevelState& level) {
     std::vector<Blow> blows;
     auto strike = [&](const Side& victim, float amount) {
         if (!victim.build) return;
-        amount /=
-            strength_of(victim.build->grid.type_at(victim.cell).material) * level.settings.strength_factor;
+        amount /= strength_at(level, *victim.build, victim.cell);
         int worn = 0;
         for (Blow& blow : blows) {
             if (blow.victim.build != victim.build) continue;
@@ -107,7 +106,7 @@ void wear_by_impacts(LevelState& level) {
         const double nudge = 0.1 * double(level.settings.cell_size);
         std::optional<Side> of_a, of_b;
         for (Group* hitter : {a, b}) {
-            if (!hitter || !hitter->bears_load || hitter->grid.solid_count() < 2) continue;
+            if (!hitter || !hitter->bears() || hitter->grid.solid_count() < 2) continue;
             if (!of_a) {
                 of_a = a ? side_of(level, a, contact.point - normal * nudge) : Side{};
                 of_b = Side{};
@@ -129,6 +128,7 @@ void wear_by_impacts(LevelState& level) {
                                     .value = contact.impulse});
     }
     for (const Blow& blow : blows) {
+        if (is_protected(level, *blow.victim.center)) continue;
         if (!add_wear(level, *blow.victim.build, blow.victim.cell, blow.amount)) continue;
         blow.victim.build->breaking.push_back(blow.victim.cell);
         if (blow.victim.structure) put_to_work(level, *blow.victim.structure);
@@ -142,14 +142,21 @@ bool remove_broken_blocks(LevelState& level, Group& group) {
     return keep_solids(level, group);
 }
 
-bool crumble_debris(LevelState& level, Group& group) {
-    const LevelSettings& s = level.settings;
-    if (s.debris_ticks == 0 || !group.is_debris || group.asleep_ticks < std::uint32_t(s.debris_ticks))
-        return true;
+void crumble(LevelState& level, Group& group) {
+    level.events.push_back({.kind = LevelEvent::Kind::debris_gone,
+                            .group = group.id,
+                            .point = group.body.center_of_mass(),
+                            .value = float(group.grid.block_count())});
     std::vector<Cell> cells;
     group.grid.for_each([&](Cell cell, BlockId) { cells.push_back(cell); });
     for (Cell cell : cells) take_block(level, group, cell, Cause::debris);
     destroy_group(level, group);
+}
+
+bool crumble_debris(LevelState& level, Group& group) {
+    const int ticks = group.debris_ticks >= 0 ? group.debris_ticks : level.settings.debris_ticks;
+    if (ticks == 0 || !group.is_debris || group.asleep_ticks < std::uint32_t(ticks)) return true;
+    crumble(level, group);
     return false;
 }
 

@@ -30,15 +30,15 @@ SpaceSettings space_settings(const LevelSettings& s) {
 
 }  // namespace
 
-LevelState::State(const LevelSettings& given)
-    : settings(given), own_terrain(table), space(space_settings(given)), random{given.seed} {
+LevelState::State(Level& owner, const LevelSettings& given)
+    : self(owner), settings(given), own_terrain(table), space(space_settings(given)), random{given.seed} {
     space.set_terrain(&own_terrain);
     if (given.ground) space.set_ground(*given.ground);
 }
 
 LevelState::~State() = default;
 
-Level::Level(const LevelSettings& settings) : state_(std::make_unique<State>(settings)) {}
+Level::Level(const LevelSettings& settings) : state_(std::make_unique<State>(*this, settings)) {}
 Level::~Level() = default;
 
 const LevelSettings& Level::settings() const { return state_->settings; }
@@ -46,6 +46,15 @@ BlockTable& Level::table() { return state_->table; }
 const BlockTable& Level::table() const { return state_->table; }
 Space& Level::space() { return state_->space; }
 const Grid& Level::terrain() const { return state_->terrain(); }
+
+bool Level::break_terrain(Cell cell, Cause cause) {
+    const Recorded call(log_of(*state_), Call::break_terrain, cell, cause);
+    const BlockId block = read_terrain(*state_, cell).value_or(kAir);
+    if (block == kAir || !may_break(*state_, block, cell_center(*state_, cell), cause)) return false;
+    change_terrain(*state_, cell, kAir, cause);
+    tell_terrain_changes(*state_);
+    return read_terrain(*state_, cell).value_or(kAir) != block;  // a host may have refused
+}
 
 void Level::set_terrain_source(TerrainSource* source) {
     const Recorded call(log_of(*state_), Call::set_terrain_source, source != nullptr);
@@ -103,8 +112,7 @@ bool Level::exists(GroupId id) const { return state_->find(id) != nullptr; }
 std::optional<GroupView> Level::group(GroupId id) const {
     const Group* g = state_->find(id);
     if (!g) return std::nullopt;
-    return GroupView{g->id,          &g->grid, g->body, g->body.pose(), g->bears_load, g->body.is_asleep(),
-                     g->created_tick};
+    return g->view();
 }
 
 std::vector<GroupId> Level::groups() const { return state_->ids(); }
@@ -113,6 +121,7 @@ bool Level::remove_block(GroupId id, Cell cell, Cause cause) {
     const Recorded call(log_of(*state_), Call::remove_block, id, cell, cause);
     Group* group = state_->find(id);
     if (!group || !group->grid.has(cell)) return false;
+    if (!may_break(*state_, group->grid.get(cell), block_center(*state_, *group, cell), cause)) return false;
     take_block(*state_, *group, cell, cause);
     return true;
 }
@@ -176,7 +185,10 @@ void Level::set_structure_mode(GroupId id, std::optional<StructureMode> mode) {
 }
 
 std::span<const LevelEvent> Level::events() const { return state_->events; }
-void Level::clear_events() { state_->events.clear(); }
+void Level::clear_events() {
+    state_->events.clear();
+    state_->event_bonds.clear();
+}
 
 LevelStats Level::stats() const {
     LevelStats out;
@@ -190,6 +202,7 @@ LevelStats Level::stats() const {
     for (const auto& slot : state_->structure_slots) out.structures += slot != nullptr;
     out.destroyed = state_->destroyed;
     out.fallen_out = state_->fallen_out;
+    out.drops = state_->drops;
     return out;
 }
 

@@ -6,16 +6,18 @@
 #pragma once
 
 #include "base/call_log.h"
+#include "talus/group_type.h"
 #include "terrain/region_cache.h"
 #include "world/group.h"
 
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
 
 namespace talus {
 
-/// Deterministic generator of the level (drops, later), its state part of a snapshot. Source: S. Vigna,
+/// Deterministic generator of the level (drops), its state part of a snapshot. Source: S. Vigna,
 /// splitmix64.
 struct LevelRandom {
     std::uint64_t state = 0;
@@ -25,9 +27,10 @@ struct LevelRandom {
 struct Recording;
 
 struct Level::State {
-    explicit State(const LevelSettings& given);
+    State(Level& owner, const LevelSettings& given);
     ~State();
 
+    Level& self;  ///< for hooks
     LevelSettings settings;
     CallLog* calls = nullptr;              ///< where calls from outside are written down; null: nowhere
     const Level* owner = nullptr;          ///< while recorded
@@ -40,13 +43,24 @@ struct Level::State {
     const Grid& terrain() const { return host_terrain ? host_terrain->grid() : own_terrain; }
     LevelRandom random;
     std::uint64_t tick = 0;
-    std::uint64_t destroyed = 0, fallen_out = 0;
+    std::uint64_t destroyed = 0, fallen_out = 0, drops = 0;
     std::vector<std::unique_ptr<Group>> slots;  // index = GroupId::index - 1
     std::vector<std::uint32_t> generations;
     std::vector<std::uint32_t> free_slots;
     std::vector<std::uint32_t>
         slot_of_body;  ///< by BodyId::index: the slot of the group it was made for last
     std::vector<LevelEvent> events;
+    std::vector<Bond> event_bonds;  ///< of events bonds_broken
+    std::map<std::string, GroupType*, std::less<>> types;
+    std::set<std::string, std::less<>> unknown_types;  ///< reported
+    struct Region {
+        std::uint32_t number;
+        DBox box;
+    };
+    std::vector<Region> protected_regions;  ///< by number
+    std::uint32_t last_region = 0;
+    BlastTargets* blast_targets = nullptr;
+    std::int64_t work_left = 0;  ///< of this tick (take_work)
 
     std::vector<std::unique_ptr<Structure>> structure_slots;  // index = StructureId::index - 1
     std::vector<std::uint32_t> structure_generations;
@@ -92,13 +106,45 @@ BlockId change_terrain(LevelState& level, Cell cell, BlockId block, Cause cause,
 void tell_terrain_changes(LevelState& level);
 /// The terrain's block, the host's if it is not cached; nullopt where it is not loaded.
 std::optional<BlockId> read_terrain(const LevelState& level, Cell cell);
+/// Can a place, in cells, be a cell? Then the cell it lies in.
+constexpr bool is_cell(DVec3 p) {
+    return p.x > -1e9 && p.x < 1e9 && p.y > -1e9 && p.y < 1e9 && p.z > -1e9 && p.z < 1e9;
+}
+inline Cell to_cell(DVec3 p) {
+    return {std::int32_t(std::floor(p.x)), std::int32_t(std::floor(p.y)), std::int32_t(std::floor(p.z))};
+}
 DVec3 block_center(const LevelState& level, const Group& group, Cell cell);
 DVec3 cell_center(const LevelState& level, Cell cell);
 bool add_wear(const LevelState& level, Build& build, Cell cell, float amount);
 
+// --- breaking.cpp: what may break, what it leaves, and who is told
+/// May this block leave by this cause? By script, always.
+bool may_break(const LevelState& level, BlockId block, DVec3 center, Cause cause);
+bool is_protected(const LevelState& level, DVec3 point);
+/// The block drops with this chance; one draw of the level's generator when it is below 1.
+void drop_block(LevelState& level, BlockId block, Cause cause, DVec3 point, double chance = 1);
+/// Strength for bonds and against hits, as its type says.
+float strength_at(const LevelState& level, const Build& build, Cell cell);
+/// Events and hooks for the bonds a collapse broke.
+void report_bonds(LevelState& level, Build& build, std::span<const Bond> bonds);
+GroupType* find_type(LevelState& level, std::string_view name);
+/// Is there work left in this tick? Then `blocks` of it are taken.
+bool take_work(LevelState& level, std::size_t blocks);
+/// Over the limit of debris groups, those longest asleep go.
+void limit_debris(LevelState& level);
+/// The parts of a collapse beyond the caps: taken out of `parts`, and returned when they are to crumble.
+std::vector<std::vector<Cell>> beyond_caps(const LevelState& level, std::vector<std::vector<Cell>>& parts);
+
+/// A part that came off somewhere.
+struct Piece {
+    Grid grid;
+    Joins joins;
+    std::map<Cell, float> wear;
+    PieceSettings settings;
+};
 // --- structures.cpp: terrain that bears load
 Structure* structure_at(const LevelState& level, Cell cell);
-StructureId make_structure(LevelState& level, std::span<const Cell> cells, std::optional<StructureMode> mode);
+StructureId make_structure(LevelState& level, std::span<const Cell> cells, const MarkSettings& settings);
 std::size_t extend_structure(LevelState& level, Structure& structure, std::span<const Cell> cells);
 void drop_structure(LevelState& level, Structure& structure);
 /// The terrain's blocks in a box, sorted by brick, then y, z, x.
@@ -109,6 +155,10 @@ std::vector<Cell> connected_terrain(const LevelState& level, Cell start, const C
                                     std::size_t max_blocks);
 /// Call after a cell of the terrain changed.
 void notice_terrain_change(LevelState& level, Cell cell, BlockId block);
+/// Where a group of these terrain cells has its frame: its own cells stay small wherever in the world it is.
+Cell piece_origin(std::span<const Cell> cells);
+/// Takes terrain out of the world, to move it into a group with its wear. What a host refuses stays.
+Piece lift_terrain(LevelState& level, std::span<const Cell> cells, Cell origin);
 /// A host says that these cells changed.
 void reread_structures(LevelState& level, const CellBox& cells);
 /// Puts a structure on the list of those with work to do.
@@ -126,6 +176,8 @@ struct GroupRecord {
     bool whole_look = false, broke_off = false, check_wanted = false;  ///< work for the next tick
     std::uint64_t created_tick = 0, slippery_until = 0;
     std::uint32_t asleep_ticks = 0, creeping_ticks = 0;
+    std::int32_t debris_ticks = -1, mode = -1;  ///< -1: the level's
+    std::string type;
 };
 constexpr double kMaxRecordPosition = 1e9;  // beyond, a body is quarantined
 /// Always finite, and within that.
@@ -139,20 +191,19 @@ void restore_group(LevelState& level, Grid grid, Joins joins, const GroupRecord&
 /// Moves `parts` of a group into groups of their own, with the velocity of their place. `by_force`: what
 /// comes off is slippery for a while, and debris when small.
 void split_off(LevelState& level, Group& group, std::vector<std::vector<Cell>>& parts, bool by_force);
-/// A part that came off somewhere.
-struct Piece {
-    Grid grid;
-    Joins joins;
-    std::map<Cell, float> wear;
-    GroupSettings settings;
-};
-/// Makes it a group. What weighs nothing cannot move as a body: it is discarded and counts as destroyed.
-/// @return nullptr then
-Group* make_piece(LevelState& level, Piece piece, bool by_force);
+/// Makes it a group, as the type of what it came off says. What weighs nothing cannot move as a body: it is
+/// discarded and counts as destroyed.
+/// @param from  a group or a structure
+void make_piece(LevelState& level, Piece piece, Build& from, bool by_force);
 /// Looks for parts that lost their hold since the last look and splits them off.
 bool split_loose_parts(LevelState& level, Group& group);
 /// No solid left: the group breaks up.
 bool keep_solids(LevelState& level, Group& group);
+// hooks.cpp: the steps of a group's type
+bool pose_hook(LevelState& level, Group& group);
+bool awake_hook(LevelState& level, Group& group);
+bool settle_hook(LevelState& level, Group& group);
+bool end_tick_hook(LevelState& level, Group& group);
 
 // body.cpp
 bool stay_in_world(LevelState& level, Group& group);
@@ -172,6 +223,8 @@ void start_check(LevelState& level, Structure& structure);
 
 // impact.cpp
 bool remove_broken_blocks(LevelState& level, Group& group);
+/// All of its blocks go, without drops, and the group.
+void crumble(LevelState& level, Group& group);
 /// Small pieces asleep for long crumble away.
 bool crumble_debris(LevelState& level, Group& group);
 /// All contacts of the last step at once: a hit wears both sides.

@@ -10,21 +10,30 @@ constexpr int kSlipperyTicks = 40;
 
 }  // namespace
 
-Group* make_piece(LevelState& level, Piece piece, bool by_force) {
+void make_piece(LevelState& level, Piece piece, Build& from, bool by_force) {
     const std::size_t blocks = piece.grid.block_count();
     if (!(sum_moments(piece.grid, level.settings.cell_size).mass > 0)) {
         level.destroyed += blocks;
-        return nullptr;
+        return;
     }
-    Group* group = create_group(level, std::move(piece.grid), std::move(piece.joins), piece.settings);
+    const GroupView view = from.view();
+    PieceSettings& s = piece.settings;
+    s.group.structure_mode = from.mode;
+    if (from.type) s.group.type = from.type->name();
+    s.slippery = by_force;
+    s.is_debris = by_force && int(blocks) <= level.settings.debris_max_blocks;
+    if (from.type) from.type->new_piece(view, piece.grid, s);
+    Group* group = create_group(level, std::move(piece.grid), std::move(piece.joins), s.group);
+    LevelEvent& added = level.events.back();
+    added.parent = view.id;
+    if (!view.body.exists()) added.structure = static_cast<const Structure&>(from).id;
     group->wear = std::move(piece.wear);
     group->whole_look = false;
-    if (by_force) {
-        group->is_debris = int(blocks) <= level.settings.debris_max_blocks;
+    group->is_debris = s.is_debris;
+    if (s.slippery) {
         group->slippery_until = level.tick + kSlipperyTicks;
         group->body.set_friction(kSlipperyFriction);
     }
-    return group;
 }
 
 void split_off(LevelState& level, Group& group, std::vector<std::vector<Cell>>& parts, bool by_force) {
@@ -38,15 +47,15 @@ void split_off(LevelState& level, Group& group, std::vector<std::vector<Cell>>& 
             if (it != group.wear.end()) piece.wear.insert(*it);
             take_block(level, group, c, Cause::script, false);
         }
-        piece.settings.pose = pose;
+        GroupSettings& moving = piece.settings.group;
+        moving.pose = pose;
         // The velocity of the rigid motion at the part's own centre: momentum is conserved.
         const auto properties = to_mass_properties(sum_moments(piece.grid, level.settings.cell_size));
         const DVec3 center = properties ? group.body.to_world(to_float(properties->center)) : pose.position;
-        piece.settings.velocity = group.body.velocity_at(center);
-        piece.settings.spin = group.body.spin();
-        piece.settings.bears_load = group.bears_load;
-        piece.settings.structure_mode = group.mode;
-        make_piece(level, std::move(piece), by_force);
+        moving.velocity = group.body.velocity_at(center);
+        moving.spin = group.body.spin();
+        moving.bears_load = group.bears_load;
+        make_piece(level, std::move(piece), group, by_force);
     }
     parts.clear();
 }
@@ -65,14 +74,26 @@ bool split_loose_parts(LevelState& level, Group& group) {
     group.broke_off = false;
     if (!parts.empty()) {
         split_off(level, group, parts, by_force);
-        if (group.bears_load) group.check_wanted = true;
+        if (group.bears()) group.check_wanted = true;
     }
     return keep_solids(level, group);
 }
 
 bool keep_solids(LevelState& level, Group& group) {
     if (group.grid.solid_count() > 0 && group.moments.mass > 0) return true;
+    const GroupId id = group.id;
+    bool drops = group.grid.solid_count() == 0;
+    if (drops && group.type) {
+        drops = !group.type->no_solids_left(level.self, id);
+        Group* still = level.find(id);
+        if (!still) return false;
+        if (still->grid.solid_count() > 0 && still->moments.mass > 0) return true;
+    }
     level.destroyed += group.grid.block_count();
+    if (drops)
+        group.grid.for_each([&](Cell cell, BlockId block) {
+            drop_block(level, block, Cause::script, block_center(level, group, cell));
+        });
     destroy_group(level, group);
     return false;
 }

@@ -102,10 +102,15 @@ struct Underground {
 
     /// No solid of the build under the block, and something to stand on a quarter block below its bottom
     /// face.
+    /// A protected block stays where it is, and so does what stands on it.
     bool supports(Cell cell) const {
         const Cell step = axis_step(up);
-        if (grid.is_solid(cell - step)) return false;
         const double e = level.settings.cell_size;
+        if (!level.protected_regions.empty()) {
+            const DVec3 center{(cell.x + 0.5) * e, (cell.y + 0.5) * e, (cell.z + 0.5) * e};
+            if (is_protected(level, pose == Pose{} ? center : to_world(pose, to_float(center)))) return true;
+        }
+        if (grid.is_solid(cell - step)) return false;
         const DVec3 middle{(cell.x + 0.5 - 0.5 * step.x) * e, (cell.y + 0.5 - 0.5 * step.y) * e,
                            (cell.z + 0.5 - 0.5 * step.z) * e};
         DVec3 point = to_world(pose, to_float(middle));
@@ -143,6 +148,8 @@ void start_check(LevelState& level, Build& build, const Underground& underground
         build.grid, s.cell_size,
         [](void* raw, Cell cell) { return static_cast<const Underground*>(raw)->supports(cell); },
         const_cast<Underground*>(&underground), s.strength_factor, &check->materials);
+    if (build.type)
+        for (StructureBlock& b : check->blocks) b.strength = strength_at(level, build, b.cell);
     build.check = std::move(check);
     build.check->jobs = s.jobs;
     build.check->run();
@@ -165,16 +172,14 @@ void start_check(LevelState& level, Group& group) {
 bool apply_check(LevelState& level, Group& group) {
     const std::unique_ptr<StructureCheck> check = std::move(group.check);
     check->finish();
+    take_work(level, check->report.falling());
     if (check->grid_version != group.grid.version()) {  // answered for a grid that is no more
         group.check_wanted = true;
         return true;
     }
     StructureReport& report = check->report;
     if (report.verdict != Verdict::falls) return true;
-    level.events.push_back({.kind = LevelEvent::Kind::bonds_broken,
-                            .group = group.id,
-                            .point = group.body.center_of_mass(),
-                            .value = float(report.broken_bonds.size())});
+    report_bonds(level, group, report.broken_bonds);
     std::vector<std::vector<Cell>> parts = std::move(report.parts);
     const bool whole_falls = [&] {
         std::size_t n = 0;
@@ -186,8 +191,9 @@ bool apply_check(LevelState& level, Group& group) {
         group.body.activate();
     }
     if (parts.empty()) return true;
-
     hang_non_solids(group.grid, parts);  // what hangs on a falling solid goes with it
+    for (const auto& part : beyond_caps(level, parts))
+        for (Cell cell : part) take_block(level, group, cell, Cause::collapse);
     // The solver knows face bonds only; a part it names may be several over the joins of §5 and the other way
     // round. Its parts are taken as they are: what it separates falls apart.
     split_off(level, group, parts, true);
@@ -223,8 +229,11 @@ void StructureCheck::finish() {
 }
 
 bool structural_check(LevelState& level, Group& group) {
-    if (group.check && level.tick >= group.check->due_tick && !apply_check(level, group)) return false;
-    if (group.check_wanted && !group.check) start_check(level, group);
+    if (group.check && level.tick >= group.check->due_tick && take_work(level, 0) &&
+        !apply_check(level, group))
+        return false;
+    if (group.check_wanted && !group.check && take_work(level, group.grid.solid_count()))
+        start_check(level, group);
     return true;
 }
 

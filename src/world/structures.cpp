@@ -3,6 +3,7 @@
 // A structure keeps a copy of its blocks. Only those with something to do are looked at in a tick, and a
 // change of the terrain finds its structure by the brick: thousands of structures cost nothing while nothing
 // happens.
+#include "talus/turn.h"
 #include "world/archive.h"
 #include "world/level_state.h"
 #include "world/structure_check.h"
@@ -30,6 +31,7 @@ Structure* structure_at(const LevelState& level, Cell cell) {
 
 namespace {
 
+constexpr Cell kFaces[] = {{0, -1, 0}, {0, 1, 0}, {-1, 0, 0}, {1, 0, 0}, {0, 0, -1}, {0, 0, 1}};
 constexpr int kPolledBricks = 4;  // a tick, of a host's terrain: 2,048 cells
 
 void insert_sorted(std::vector<std::uint32_t>& list, std::uint32_t value) {
@@ -64,31 +66,11 @@ void want_check(LevelState& level, Structure& structure) {
 
 /// Makes groups of what falls; the terrain loses it.
 void let_fall(LevelState& level, Structure& structure, std::vector<std::vector<Cell>>& parts) {
-    const double e = level.settings.cell_size;
     for (const auto& cells : parts) {
-        Cell low = cells.front();
-        for (Cell c : cells) low = {std::min(low.x, c.x), std::min(low.y, c.y), std::min(low.z, c.z)};
-        // A group's cells stay near its origin, wherever in the world it breaks off.
-        const Cell origin = {low.x & ~7, low.y & ~7, low.z & ~7};
-        Piece piece{Grid(level.table), {}, {}, {}};
-        for (Cell c : cells) {
-            const BlockId block = structure.grid.get(c);
-            const auto worn = structure.wear.find(c);
-            const float wear = worn == structure.wear.end() ? 0 : worn->second;
-            change_terrain(level, c, kAir, Cause::collapse, false);
-            // A host may have refused: then the block stays, as plain terrain.
-            if (read_terrain(level, c).value_or(kAir) == block) {
-                set_block(level, structure, c, kAir);
-                continue;
-            }
-            piece.grid.set(c - origin, block);
-            if (wear > 0) piece.wear.emplace(c - origin, wear);
-        }
+        Piece piece = lift_terrain(level, cells, piece_origin(cells));
         if (piece.grid.empty()) continue;
-        piece.settings.pose.position = {origin.x * e, origin.y * e, origin.z * e};
-        piece.settings.bears_load = true;
-        piece.settings.structure_mode = structure.mode;
-        make_piece(level, std::move(piece), true);
+        piece.settings.group.bears_load = true;
+        make_piece(level, std::move(piece), structure, true);
     }
     tell_terrain_changes(level);
 }
@@ -97,14 +79,13 @@ void let_fall(LevelState& level, Structure& structure, std::vector<std::vector<C
 bool apply_check(LevelState& level, Structure& structure) {
     const std::unique_ptr<StructureCheck> check = std::move(structure.check);
     check->finish();
+    take_work(level, check->report.falling());
     if (check->grid_version != structure.grid.version()) {  // answered for blocks that are no more
         structure.check_wanted = true;
         return true;
     }
     StructureReport& report = check->report;
     if (report.verdict == Verdict::stands || report.verdict == Verdict::undecided) return true;
-    level.events.push_back(
-        {.kind = LevelEvent::Kind::bonds_broken, .value = float(report.broken_bonds.size())});
     std::vector<std::vector<Cell>> parts;
     if (report.verdict == Verdict::unsupported) {  // terrain cannot hang in the air: all of it falls
         parts = find_parts(structure.grid, Joins());
@@ -112,6 +93,9 @@ bool apply_check(LevelState& level, Structure& structure) {
         parts = std::move(report.parts);
         hang_non_solids(structure.grid, parts);
     }
+    report_bonds(level, structure, report.broken_bonds);
+    for (const auto& part : beyond_caps(level, parts))
+        for (Cell cell : part) change_terrain(level, cell, kAir, Cause::collapse);
     let_fall(level, structure, parts);
     structure.check_wanted = false;  // the rest is not weighed again
     if (structure.grid.solid_count() > 0) return true;
@@ -120,6 +104,37 @@ bool apply_check(LevelState& level, Structure& structure) {
 }
 
 }  // namespace
+
+Cell piece_origin(std::span<const Cell> cells) {
+    Cell low = cells.front();
+    for (Cell c : cells) low = {std::min(low.x, c.x), std::min(low.y, c.y), std::min(low.z, c.z)};
+    return {low.x & ~7, low.y & ~7, low.z & ~7};
+}
+
+Piece lift_terrain(LevelState& level, std::span<const Cell> cells, Cell origin) {
+    const double e = level.settings.cell_size;
+    Piece piece{Grid(level.table), {}, {}, {}};
+    for (Cell c : cells) {
+        const BlockId block = read_terrain(level, c).value_or(kAir);
+        if (block == kAir) continue;
+        Structure* structure = structure_at(level, c);
+        float wear = 0;
+        if (structure) {
+            const auto worn = structure->wear.find(c);
+            if (worn != structure->wear.end()) wear = worn->second;
+        }
+        change_terrain(level, c, kAir, Cause::collapse, false);
+        // A host may have refused: then the block stays, as plain terrain.
+        if (read_terrain(level, c).value_or(kAir) == block) {
+            if (structure) set_block(level, *structure, c, kAir);
+            continue;
+        }
+        piece.grid.set(c - origin, block);
+        if (wear > 0) piece.wear.emplace(c - origin, wear);
+    }
+    piece.settings.group.pose.position = {origin.x * e, origin.y * e, origin.z * e};
+    return piece;
+}
 
 void put_to_work(LevelState& level, Structure& structure) {
     insert_sorted(level.structures_at_work, structure.id.index - 1);
@@ -136,8 +151,7 @@ std::size_t extend_structure(LevelState& level, Structure& structure, std::span<
     return added;
 }
 
-StructureId make_structure(LevelState& level, std::span<const Cell> cells,
-                           std::optional<StructureMode> mode) {
+StructureId make_structure(LevelState& level, std::span<const Cell> cells, const MarkSettings& settings) {
     std::uint32_t slot = std::uint32_t(level.structure_slots.size());
     if (!level.free_structures.empty()) {
         slot = level.free_structures.back();
@@ -149,7 +163,8 @@ StructureId make_structure(LevelState& level, std::span<const Cell> cells,
     level.structure_slots[slot] = std::make_unique<Structure>(Grid(level.table));
     Structure& structure = *level.structure_slots[slot];
     structure.id = {slot + 1, ++level.structure_generations[slot]};
-    structure.mode = mode;
+    structure.mode = settings.mode;
+    structure.type = find_type(level, settings.type);
     extend_structure(level, structure, cells);
     if (structure.grid.solid_count() > 0) return structure.id;
     drop_structure(level, structure);
@@ -215,32 +230,42 @@ std::vector<Cell> connected_terrain(const LevelState& level, Cell start, const C
     while (!look.empty()) {
         const Cell cell = look.back();
         look.pop_back();
-        const bool from_solid = solid(cell);
         for (int dy = -1; dy <= 1; dy++)
             for (int dz = -1; dz <= 1; dz++)
                 for (int dx = -1; dx <= 1; dx++) {
                     const Cell c = cell + Cell{dx, dy, dz};
-                    if (!within.contains(c) || found.contains(c)) continue;
-                    const BlockId block = read_terrain(level, c).value_or(kAir);
-                    if (!may_bear(level, block)) continue;
-                    // A non-solid comes along with what it hangs on, over a face, and leads to nothing.
-                    if (!level.table.flags(block).solid && (!from_solid || dx * dx + dy * dy + dz * dz != 1))
-                        continue;
-                    if (!from_solid) continue;
+                    if (!within.contains(c) || found.contains(c) || !solid(c)) continue;
                     if (found.size() == max_blocks) return {};
                     found.insert(c);
                     look.push_back(c);
                 }
+    }
+    // What hangs on it: a non-solid is fixed to the block its state names; where that is no solid, to any
+    // beside.
+    const std::vector<Cell> solids(found.begin(), found.end());
+    look = solids;
+    while (!look.empty()) {
+        const Cell cell = look.back();
+        look.pop_back();
+        for (Cell step : kFaces) {
+            const Cell c = cell + step;
+            const BlockId block = read_terrain(level, c).value_or(kAir);
+            if (!within.contains(c) || found.contains(c) || !may_bear(level, block) || solid(c)) continue;
+            const Cell holder = c + fixed_to(level.table[block]);
+            if (solid(holder) && !found.contains(holder)) continue;
+            if (found.size() == max_blocks) return {};
+            found.insert(c);
+            look.push_back(c);
+        }
     }
     return {found.begin(), found.end()};
 }
 
 void notice_terrain_change(LevelState& level, Cell cell, BlockId block) {
     if (level.structure_bricks.empty()) return;
-    constexpr Cell kAround[] = {{0, -1, 0}, {0, 1, 0}, {-1, 0, 0}, {1, 0, 0}, {0, 0, -1}, {0, 0, 1}};
     Structure* structure = structure_at(level, cell);
     if (!structure && level.settings.structures_grow && may_bear(level, block))
-        for (Cell step : kAround)
+        for (Cell step : kFaces)
             if (!structure) structure = structure_at(level, cell + step);
     if (structure) {
         set_block(level, *structure, cell, may_bear(level, block) ? block : kAir);
@@ -323,25 +348,26 @@ void tick_structures(LevelState& level) {
             drop_structure(level, *s);
             continue;
         }
-        if (s->check && level.tick >= s->check->due_tick && !apply_check(level, *s)) continue;
-        if (s->check_wanted && !s->check) start_check(level, *s);
+        if (s->check && level.tick >= s->check->due_tick && take_work(level, 0) && !apply_check(level, *s))
+            continue;
+        if (s->check_wanted && !s->check && take_work(level, s->grid.solid_count())) start_check(level, *s);
         if (s->check || s->check_wanted || !s->breaking.empty()) put_to_work(level, *s);
     }
 }
 
-StructureId Level::mark_structure(const CellBox& box, std::optional<StructureMode> mode) {
-    const Recorded call(log_of(*state_), Call::mark_box, box, mode);
-    return make_structure(*state_, terrain_cells(*state_, box), mode);
+StructureId Level::mark_structure(const CellBox& box, const MarkSettings& settings) {
+    const Recorded call(log_of(*state_), Call::mark_box, box, settings);
+    return make_structure(*state_, terrain_cells(*state_, box), settings);
 }
-StructureId Level::mark_structure(std::span<const Cell> cells, std::optional<StructureMode> mode) {
-    const Recorded call(log_of(*state_), Call::mark_cells, cells, mode);
-    return make_structure(*state_, cells, mode);
+StructureId Level::mark_structure(std::span<const Cell> cells, const MarkSettings& settings) {
+    const Recorded call(log_of(*state_), Call::mark_cells, cells, settings);
+    return make_structure(*state_, cells, settings);
 }
 StructureId Level::mark_connected(Cell block, const CellBox& within, std::size_t max_blocks,
-                                  std::optional<StructureMode> mode) {
+                                  const MarkSettings& settings) {
     const Recorded call(log_of(*state_), Call::mark_connected, block, within, std::uint64_t(max_blocks),
-                        mode);
-    return make_structure(*state_, connected_terrain(*state_, block, within, max_blocks), mode);
+                        settings);
+    return make_structure(*state_, connected_terrain(*state_, block, within, max_blocks), settings);
 }
 std::size_t Level::add_to_structure(StructureId id, const CellBox& box) {
     const Recorded call(log_of(*state_), Call::add_to_structure, id, box);

@@ -18,13 +18,17 @@ constexpr GroupStep kGroupSteps[] = {
     {"split loose parts", split_loose_parts},
     {"shape of the body", update_body},
     {"friction of fresh pieces", restore_friction},
+    {"pose, for its type", pose_hook},
     {"creep to sleep", creep_to_sleep},
+    {"awake, for its type", awake_hook},
     {"debris", crumble_debris},
     {"blocks broken by impacts", remove_broken_blocks},
     {"split what impacts freed", split_loose_parts},
     {"falling asleep", notice_sleep},
     {"structure", structural_check},
+    {"settled, for its type", settle_hook},
     {"shape after collapse", update_body},
+    {"end, for its type", end_tick_hook},
 };
 
 /// Tells the host's profiler where time goes.
@@ -57,6 +61,7 @@ void Level::tick() {
     const Recorded call(log_of(level), Call::tick);
     ProfileSink* profile = level.settings.profile;
     level.tick++;
+    level.work_left = level.settings.work_per_tick;
     {
         const Zone zone(profile, "wear by impacts");
         wear_by_impacts(level);
@@ -67,6 +72,7 @@ void Level::tick() {
         const Zone zone(profile, "structures of the terrain");
         tick_structures(level);
     }
+    limit_debris(level);
     if (level.host_terrain) {
         const Zone zone(profile, "terrain of the host");
         level.host_terrain->update(level.space, level.dt());

@@ -241,7 +241,7 @@ TEST_F(Structures, TheModeIsEachStructuresOwn) {
     crane({0, 0, 10}, 18);
     level.mark_structure(CellBox{{0, 0, 0}, {30, 9, 0}});
     const StructureId physical =
-        level.mark_structure(CellBox{{0, 0, 10}, {30, 9, 10}}, StructureMode::physical);
+        level.mark_structure(CellBox{{0, 0, 10}, {30, 9, 10}}, MarkSettings{StructureMode::physical, {}});
     for (StructureId s : level.structures()) level.check_structure_soon(s);
     run(2);
     ASSERT_GE(level.groups().size(), 1u);

@@ -1,0 +1,151 @@
+// breaking.cpp - what may break, what it leaves behind, and who is told.
+#include "world/archive.h"
+#include "world/level_state.h"
+
+#include <algorithm>
+
+namespace talus {
+
+namespace {
+
+constexpr std::size_t kDustPlaces = 8, kSoundPlaces = 3;  // of one collapse
+
+}  // namespace
+
+bool is_protected(const LevelState& level, DVec3 point) {
+    for (const LevelState::Region& r : level.protected_regions)
+        if (r.box.contains(point)) return true;
+    return false;
+}
+
+bool may_break(const LevelState& level, BlockId block, DVec3 center, Cause cause) {
+    if (cause == Cause::script) return true;
+    return !(level.table[block].material.hardness < 0) && !is_protected(level, center);
+}
+
+void drop_block(LevelState& level, BlockId block, Cause cause, DVec3 point, double chance) {
+    if (chance < 1 && !(double(level.random.next() >> 11) * 0x1p-53 < chance)) return;
+    level.drops++;
+    level.events.push_back({.kind = LevelEvent::Kind::drop, .block = block, .cause = cause, .point = point});
+}
+
+bool Build::bears() const {
+    const GroupView v = view();
+    return type ? type->bears_load(v) : v.bears_load;
+}
+
+float strength_at(const LevelState& level, const Build& build, Cell cell) {
+    const float usual = strength_of(build.grid.type_at(cell).material) * level.settings.strength_factor;
+    if (!build.type) return usual;
+    const float own = build.type->bond_strength(build.view(), cell, usual);
+    return own > 0 && std::isfinite(own) ? own : usual;
+}
+
+void report_bonds(LevelState& level, Build& build, std::span<const Bond> bonds) {
+    if (bonds.empty()) return;
+    const GroupView view = build.view();
+    const auto* structure = view.body.exists() ? nullptr : static_cast<const Structure*>(&build);
+    LevelEvent event{.kind = LevelEvent::Kind::bonds_broken};
+    event.group = view.id;
+    if (structure) event.structure = structure->id;
+    const double e = level.settings.cell_size;
+    auto place = [&](const Bond& bond) {
+        const Cell a = bond.first, b = bond.second;
+        const DVec3 middle{(a.x + b.x + 1) * 0.5 * e, (a.y + b.y + 1) * 0.5 * e, (a.z + b.z + 1) * 0.5 * e};
+        event.cell = a;
+        event.block = build.grid.get(a);
+        event.point = structure ? middle : view.body.to_world(to_float(middle));
+    };
+    place(bonds[bonds.size() / 2]);
+    event.value = float(bonds.size());
+    event.first_bond = std::uint32_t(level.event_bonds.size());
+    level.event_bonds.insert(level.event_bonds.end(), bonds.begin(), bonds.end());
+    level.events.push_back(event);
+    if (build.type && build.type->on_bonds_broken(level.self, view, bonds)) return;
+    event.value = 0;
+    for (const auto& [kind, most] :
+         {std::pair{LevelEvent::Kind::dust, kDustPlaces}, std::pair{LevelEvent::Kind::sound, kSoundPlaces}}) {
+        const std::size_t n = bonds.size() < most ? bonds.size() : most;
+        for (std::size_t i = 0; i < n; i++) {  // spread evenly
+            place(bonds[i * bonds.size() / n]);
+            event.kind = kind;
+            level.events.push_back(event);
+        }
+    }
+}
+
+GroupType* find_type(LevelState& level, std::string_view name) {
+    if (name.empty()) return nullptr;
+    const auto it = level.types.find(name);
+    if (it != level.types.end()) return it->second;
+    if (level.unknown_types.emplace(name).second && level.settings.log)
+        level.settings.log->log(LogLevel::warning, "group type \"" + std::string(name) +
+                                                       "\" is not known: its groups are plain ones");
+    return nullptr;
+}
+
+bool take_work(LevelState& level, std::size_t blocks) {
+    if (level.settings.work_per_tick <= 0) return true;
+    if (level.work_left <= 0) return false;
+    level.work_left -= std::int64_t(blocks);
+    return true;
+}
+
+void limit_debris(LevelState& level) {
+    const int most = level.settings.debris_max_groups;
+    if (most <= 0) return;
+    std::vector<Group*> debris;
+    for (const auto& slot : level.slots)
+        if (slot && slot->is_debris) debris.push_back(slot.get());
+    if (debris.size() <= std::size_t(most)) return;
+    std::stable_sort(debris.begin(), debris.end(),
+                     [](const Group* a, const Group* b) { return a->asleep_ticks > b->asleep_ticks; });
+    debris.resize(debris.size() - std::size_t(most));
+    for (Group* group : debris)
+        if (group->asleep_ticks > 0) crumble(level, *group);
+}
+
+std::vector<std::vector<Cell>> beyond_caps(const LevelState& level, std::vector<std::vector<Cell>>& parts) {
+    const LevelSettings& s = level.settings;
+    std::vector<std::vector<Cell>> kept, beyond;
+    std::size_t blocks = 0;
+    for (auto& part : parts) {
+        const bool fits =
+            (s.collapse_max_pieces <= 0 || kept.size() < std::size_t(s.collapse_max_pieces)) &&
+            (s.collapse_max_blocks <= 0 || blocks + part.size() <= std::size_t(s.collapse_max_blocks));
+        if (fits) blocks += part.size();
+        (fits ? kept : beyond).push_back(std::move(part));
+    }
+    parts = std::move(kept);
+    if (s.beyond_cap == BeyondCap::stay) beyond.clear();
+    return beyond;
+}
+
+void Level::add_group_type(GroupType& type) { state_->types[std::string(type.name())] = &type; }
+
+std::uint32_t Level::protect(const DBox& region) {
+    const Recorded call(log_of(*state_), Call::protect, region);
+    state_->protected_regions.push_back({++state_->last_region, region});
+    return state_->last_region;
+}
+void Level::unprotect(std::uint32_t number) {
+    const Recorded call(log_of(*state_), Call::unprotect, number);
+    std::erase_if(state_->protected_regions, [&](const auto& r) { return r.number == number; });
+}
+void Level::set_debris(GroupId id, int ticks) {
+    const Recorded call(log_of(*state_), Call::set_debris, id, ticks);
+    Group* group = state_->find(id);
+    if (!group) return;
+    group->is_debris = ticks > 0;
+    group->debris_ticks = ticks > 0 ? ticks : 0;
+}
+void Level::set_blast_targets(BlastTargets* targets) { state_->blast_targets = targets; }
+std::span<const Bond> Level::bonds_of(const LevelEvent& event) const {
+    if (event.kind != LevelEvent::Kind::bonds_broken) return {};
+    const std::size_t count = std::size_t(event.value), all = state_->event_bonds.size();
+    if (event.first_bond > all || count > all - event.first_bond) return {};
+    return std::span(state_->event_bonds).subspan(event.first_bond, count);
+}
+void Level::emit(const LevelEvent& event) { state_->events.push_back(event); }
+
+}  // namespace talus
