@@ -46,7 +46,7 @@ struct LevelSettings {
     int ticks_per_second = 20;
     std::optional<double> ground{};  ///< a flat floor: solid everywhere below this height
     double floor = 0;                ///< lowest height of the world; groups 64 cells below it are removed
-    bool collapse = true;            ///< structural checks
+    bool collapse = true;            ///< structural checks; off: they wait
     StructureSettings structure{};
     int structure_max_solids = 4'000'000;  ///< bigger groups are not judged
     float strength_factor = 1;             ///< on every block's strength
@@ -188,6 +188,9 @@ class Level {
     Level& operator=(const Level&) = delete;
 
     const LevelSettings& settings() const;
+    /// From now on; asks again for the checks that were wanted while `collapse` was off. Cell size, seed,
+    /// jobs, log and profile stay as they are.
+    void change_settings(const LevelSettings& settings);
     /// Shared by the terrain and every group.
     BlockTable& table();
     const BlockTable& table() const;
@@ -238,8 +241,8 @@ class Level {
     /// Every group in id order (index).
     std::vector<GroupId> groups() const;
 
-    /// A kind of groups; add it before groups of it are made or loaded. It must outlive the level. A name
-    /// that is not known makes a plain group, and is reported to the log once.
+    /// A kind of groups; add it before groups of it are made or loaded (LevelHost::types). It must outlive
+    /// the level. Groups of a name that is not known are plain until it is added; the log is told once.
     void add_group_type(GroupType& type);
 
     /// One terrain block becomes a group that bears load. @return an invalid id when it cannot move

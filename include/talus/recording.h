@@ -4,8 +4,8 @@
 // in turn is not written), what a host's terrain answered, and after each tick the level's hash. Format:
 // docs/formats/recording.md; how to use one: docs/REPLAY.md.
 // Recorded are the calls of Level, of its Space and of their bodies. Not recorded: Space::set_terrain, owner
-// pointers, clear_events, and calls that a host's own code makes from inside of a call: a replay makes them
-// too if the same code is there. Tests: tests/world/recording_test.cpp
+// pointers, clear_events, emit, and calls that a host's own code makes from inside of a call: a replay makes
+// them too if the same code is there (LevelHost::types, blast_targets). Tests: tests/world/recording_test.cpp
 #pragma once
 
 #include "talus/snapshot.h"

@@ -66,8 +66,8 @@ struct StructureSettings {
         6;  ///< both modes: after the first, each time that fallen parts landed on what stands
 
     // Physical mode.
-    double cell_size = 1;      ///< m
-    double gravity = 9.81;     ///< m/s^2
+    double cell_size = 1;      ///< m; in a Level: the level's
+    double gravity = 9.81;     ///< m/s^2; likewise
     double limit_factor = 1;   ///< on every limit but friction
     bool no_tension = false;   ///< every face is a dry joint, that of a support on the ground too
     double tolerance = 0.05;   ///< out of balance, of the lesser of a block's weight and strength; the base

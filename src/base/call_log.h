@@ -77,6 +77,9 @@ enum class Call : std::uint8_t {
     protect,               // box
     unprotect,             // number
     set_debris,            // group, ticks
+    change_settings,       // settings
+    add_group_type,        // name
+    set_blast_targets,     // are there any?
 };
 
 struct CallLog {

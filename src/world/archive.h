@@ -6,6 +6,8 @@
 #include "grid/archive.h"
 #include "talus/level.h"
 
+#include <cstddef>
+
 namespace talus {
 
 template <class A, MaybeConst<GroupId> T>
@@ -53,6 +55,12 @@ void each_setting(Settings& s, F&& f) {
     f("debris_max_blocks", s.debris_max_blocks, 0, 2e9);
     f("debris_ticks", s.debris_ticks, 0, 2e9);
     f("impact_speed", s.impact_speed, 0, any);
+    f("structures_grow", s.structures_grow, 0, 1);
+    f("debris_max_groups", s.debris_max_groups, 0, 2e9);
+    f("collapse_max_pieces", s.collapse_max_pieces, 0, 2e9);
+    f("collapse_max_blocks", s.collapse_max_blocks, 0, 2e9);
+    f("beyond_cap", s.beyond_cap, 0, 1);
+    f("work_per_tick", s.work_per_tick, 0, 2e9);
     f("structure_mode", s.structure.mode, 0, 1);
     f("structure_up", s.structure.up, 0, 5);
     f("hanging_capacity", s.structure.hanging_capacity, 0, any);
@@ -63,10 +71,22 @@ void each_setting(Settings& s, F&& f) {
     f("limit_factor", s.structure.limit_factor, 0, any);
     f("no_tension", s.structure.no_tension, 0, 1);
     f("tolerance", s.structure.tolerance, 0, 1);
+    f("local_slack", s.structure.local_slack, 0, any);
     f("max_iterations", s.structure.max_iterations, 0, 2e9);
     f("max_batches", s.structure.max_batches, 0, 2e9);
     f("max_thrusts", s.structure.max_thrusts, 0, 2e9);
     f("max_work", s.structure.max_work, 0, any);
+}
+
+// Whoever adds a setting adds it above: what a level forgets of its settings, a snapshot, a save and a
+// replay forget too. (Those of the structure not there are the level's own: cell size and gravity.)
+static_assert(offsetof(LevelSettings, jobs) == 224 && sizeof(StructureSettings) == 112);
+
+template <class A, MaybeConst<LevelSettings> T>
+void archive(A& a, T& s) {
+    each_setting(s, [&](const char* name, auto& v, double lowest, double highest) {
+        a.limited(name, v, lowest, highest);
+    });
 }
 
 /// Of the level, besides its settings.
@@ -76,6 +96,7 @@ void each_counter(State& s, F&& f) {
     f("tick", s.tick, 0, 0);
     f("destroyed", s.destroyed, 0, 0);
     f("fallen_out", s.fallen_out, 0, 0);
+    f("drops", s.drops, 0, 0);
 }
 
 }  // namespace talus

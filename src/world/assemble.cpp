@@ -114,7 +114,7 @@ SettleReport Level::settle(GroupId id, const SettleSettings& settings) {
         rest.push_back(cell);
     });
     if (!rest.empty() && !settings.drop_the_rest) return {trouble};
-    if (group->type && !group->type->may_settle(*this, id)) return {SettleRefusal::refused};
+    if (group->type() && !group->type()->may_settle(*this, id)) return {SettleRefusal::refused};
     group = level.find(id);
     if (!group) return {SettleRefusal::no_group};
 

@@ -298,7 +298,7 @@ std::size_t explode(LevelState& level, DVec3 center, float given_power) {
                 broken.push_back(cell);
             } else if (Build* build = bears_load_at(level, target, cell); build && share > 0) {
                 float amount = 0.5f * share;
-                if (build->type) amount = build->type->blast_wear(build->view(), cell, share, amount);
+                if (build->type()) amount = build->type()->blast_wear(build->view(), cell, share, amount);
                 if (!(amount > 0)) continue;
                 float& wear = build->wear[cell];
                 wear += amount;

@@ -13,7 +13,7 @@ constexpr std::size_t kDustPlaces = 8, kSoundPlaces = 3;  // of one collapse
 }  // namespace
 
 bool is_protected(const LevelState& level, DVec3 point) {
-    for (const LevelState::Region& r : level.protected_regions)
+    for (const ProtectedRegion& r : level.protected_regions)
         if (r.box.contains(point)) return true;
     return false;
 }
@@ -31,13 +31,14 @@ void drop_block(LevelState& level, BlockId block, Cause cause, DVec3 point, doub
 
 bool Build::bears() const {
     const GroupView v = view();
-    return type ? type->bears_load(v) : v.bears_load;
+    return v.type ? v.type->bears_load(v) : v.bears_load;
 }
 
 float strength_at(const LevelState& level, const Build& build, Cell cell) {
     const float usual = strength_of(build.grid.type_at(cell).material) * level.settings.strength_factor;
-    if (!build.type) return usual;
-    const float own = build.type->bond_strength(build.view(), cell, usual);
+    GroupType* type = build.type();
+    if (!type) return usual;
+    const float own = type->bond_strength(build.view(), cell, usual);
     return own > 0 && std::isfinite(own) ? own : usual;
 }
 
@@ -61,7 +62,7 @@ void report_bonds(LevelState& level, Build& build, std::span<const Bond> bonds) 
     event.first_bond = std::uint32_t(level.event_bonds.size());
     level.event_bonds.insert(level.event_bonds.end(), bonds.begin(), bonds.end());
     level.events.push_back(event);
-    if (build.type && build.type->on_bonds_broken(level.self, view, bonds)) return;
+    if (view.type && view.type->on_bonds_broken(level.self, view, bonds)) return;
     event.value = 0;
     for (const auto& [kind, most] :
          {std::pair{LevelEvent::Kind::dust, kDustPlaces}, std::pair{LevelEvent::Kind::sound, kSoundPlaces}}) {
@@ -74,21 +75,37 @@ void report_bonds(LevelState& level, Build& build, std::span<const Bond> bonds) 
     }
 }
 
-GroupType* find_type(LevelState& level, std::string_view name) {
+const Kind* find_kind(LevelState& level, std::string_view name) {
     if (name.empty()) return nullptr;
     const auto it = level.types.find(name);
-    if (it != level.types.end()) return it->second;
-    if (level.unknown_types.emplace(name).second && level.settings.log)
+    if (it != level.types.end()) return &*it;
+    if (level.settings.log)
         level.settings.log->log(LogLevel::warning, "group type \"" + std::string(name) +
                                                        "\" is not known: its groups are plain ones");
-    return nullptr;
+    return &*level.types.emplace(std::string(name), nullptr).first;
 }
 
-bool take_work(LevelState& level, std::size_t blocks) {
+// Groups are visited in id order, then structures: without taking turns, the first of them could take all the
+// work of every tick.
+bool take_work(LevelState& level, const Build& build, std::size_t blocks) {
     if (level.settings.work_per_tick <= 0) return true;
-    if (level.work_left <= 0) return false;
-    level.work_left -= std::int64_t(blocks);
-    return true;
+    const std::uint64_t key = build.work_key();
+    const bool late = key >= level.work_from;
+    if (late && level.work_left > 0) {
+        level.work_left -= std::int64_t(blocks);
+        return true;
+    }
+    std::uint64_t& first = level.first_refused[late];
+    if (first == 0) first = key;
+    return false;
+}
+
+void begin_work(LevelState& level) { level.work_left = level.settings.work_per_tick; }
+
+void end_work(LevelState& level) {
+    auto& [early, late] = level.first_refused;
+    level.work_from = late ? late : early;
+    early = late = 0;
 }
 
 void limit_debris(LevelState& level) {
@@ -121,7 +138,10 @@ std::vector<std::vector<Cell>> beyond_caps(const LevelState& level, std::vector<
     return beyond;
 }
 
-void Level::add_group_type(GroupType& type) { state_->types[std::string(type.name())] = &type; }
+void Level::add_group_type(GroupType& type) {
+    const Recorded call(log_of(*state_), Call::add_group_type, std::string(type.name()));
+    state_->types[std::string(type.name())] = &type;
+}
 
 std::uint32_t Level::protect(const DBox& region) {
     const Recorded call(log_of(*state_), Call::protect, region);
@@ -139,7 +159,10 @@ void Level::set_debris(GroupId id, int ticks) {
     group->is_debris = ticks > 0;
     group->debris_ticks = ticks > 0 ? ticks : 0;
 }
-void Level::set_blast_targets(BlastTargets* targets) { state_->blast_targets = targets; }
+void Level::set_blast_targets(BlastTargets* targets) {
+    const Recorded call(log_of(*state_), Call::set_blast_targets, targets != nullptr);
+    state_->blast_targets = targets;
+}
 std::span<const Bond> Level::bonds_of(const LevelEvent& event) const {
     if (event.kind != LevelEvent::Kind::bonds_broken) return {};
     const std::size_t count = std::size_t(event.value), all = state_->event_bonds.size();

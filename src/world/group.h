@@ -11,6 +11,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace talus {
@@ -19,6 +21,9 @@ constexpr float kSlipperyFriction = 0.05f;  ///< of a piece that broke off, for 
 
 /// A structural check under way: made from a copy of the build, run in the background, applied at `due_tick`.
 struct StructureCheck;
+
+/// A type of groups by its name; null while nobody added it.
+using Kind = std::pair<const std::string, GroupType*>;
 
 /// What the structural solver judges and damage wears: the blocks of a group, or terrain marked as a
 /// structure.
@@ -29,12 +34,15 @@ struct Build {
     std::vector<Cell> breaking;         ///< worn through in this tick: leave at its end
     bool check_wanted = false;
     std::unique_ptr<StructureCheck> check;
-    GroupType* type = nullptr;  ///< null: plain
+    const Kind* kind = nullptr;  ///< in Level::State::types; null: plain
 
     explicit Build(Grid blocks);
     Build(const Build&) = delete;
     Build& operator=(const Build&) = delete;
     virtual ~Build();
+    /// Orders groups and structures; never 0.
+    virtual std::uint64_t work_key() const = 0;
+    GroupType* type() const { return kind ? kind->second : nullptr; }
     virtual GroupView view() const = 0;
     bool bears() const;  ///< load, says its type
 };
@@ -45,6 +53,7 @@ struct Structure : Build {
     StructureId id;
     using Build::Build;
     GroupView view() const override;  ///< of no group
+    std::uint64_t work_key() const override { return std::uint64_t(1) << 32 | id.index; }
 };
 
 struct Group : Build {
@@ -70,6 +79,7 @@ struct Group : Build {
 
     using Build::Build;
     GroupView view() const override;
+    std::uint64_t work_key() const override { return id.index; }
 };
 
 }  // namespace talus

@@ -54,7 +54,7 @@ Group* create_group(LevelState& level, Grid grid, Joins joins, const GroupSettin
     group.peak_mass = group.moments.mass;
     group.bears_load = settings.bears_load;
     group.mode = settings.structure_mode;
-    group.type = find_type(level, settings.type);
+    group.kind = find_kind(level, settings.type);
     group.created_tick = level.tick;
 
     BodySettings body;
@@ -83,14 +83,14 @@ void destroy_group(LevelState& level, Group& group) {
 }
 
 GroupView Group::view() const {
-    return {id, &grid, body, body.pose(), bears_load, body.is_asleep(), created_tick, is_debris, type};
+    return {id, &grid, body, body.pose(), bears_load, body.is_asleep(), created_tick, is_debris, type()};
 }
 
 GroupView Structure::view() const {
     GroupView out;
     out.grid = &grid;
     out.bears_load = true;
-    out.type = type;
+    out.type = type();
     return out;
 }
 

@@ -7,9 +7,10 @@ namespace {
 
 template <class Call>
 bool call(LevelState& level, Group& group, Call&& hook) {
-    if (!group.type) return true;
+    GroupType* type = group.type();
+    if (!type) return true;
     const GroupId id = group.id;
-    hook(*group.type, id);
+    hook(*type, id);
     return level.find(id) != nullptr;
 }
 

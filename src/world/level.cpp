@@ -1,6 +1,7 @@
 #include "talus/level.h"
 
 #include "base/hash.h"
+#include "dynamics/state.h"
 #include "world/archive.h"
 #include "world/level_state.h"
 #include "world/recording.h"
@@ -77,6 +78,27 @@ BlockId Level::set_terrain(Cell cell, BlockId block) {
     const BlockId old = change_terrain(*state_, cell, block, Cause::script);
     tell_terrain_changes(*state_);
     return old;
+}
+
+void Level::change_settings(const LevelSettings& given) {
+    const Recorded call(log_of(*state_), Call::change_settings, given);
+    LevelState& level = *state_;
+    LevelSettings s = given;
+    const LevelSettings old = level.settings;
+    s.cell_size = old.cell_size;
+    s.seed = old.seed;
+    s.jobs = old.jobs;
+    s.log = old.log;
+    s.profile = old.profile;
+    level.settings = s;
+    if (s.ground != old.ground) level.space.set_ground(s.ground);
+    if (!(s.gravity == old.gravity)) {
+        level.space.state().settings.gravity = s.gravity;
+        for (GroupId id : level.ids()) level.find(id)->body.activate();
+    }
+    if (s.collapse && !old.collapse)
+        for (const auto& slot : level.structure_slots)
+            if (slot && (slot->check_wanted || slot->check)) put_to_work(level, *slot);
 }
 
 Grid Level::import(const Grid& grid) {

@@ -12,7 +12,6 @@
 
 #include <functional>
 #include <map>
-#include <set>
 #include <span>
 
 namespace talus {
@@ -25,6 +24,16 @@ struct LevelRandom {
 };
 
 struct Recording;
+
+/// Nothing breaks there but by script.
+struct ProtectedRegion {
+    std::uint32_t number = 0;
+    DBox box;
+};
+template <class A, MaybeConst<ProtectedRegion> T>
+void archive(A& a, T& v) {
+    a(v.number, v.box);
+}
 
 struct Level::State {
     State(Level& owner, const LevelSettings& given);
@@ -50,17 +59,14 @@ struct Level::State {
     std::vector<std::uint32_t>
         slot_of_body;  ///< by BodyId::index: the slot of the group it was made for last
     std::vector<LevelEvent> events;
-    std::vector<Bond> event_bonds;  ///< of events bonds_broken
-    std::map<std::string, GroupType*, std::less<>> types;
-    std::set<std::string, std::less<>> unknown_types;  ///< reported
-    struct Region {
-        std::uint32_t number;
-        DBox box;
-    };
-    std::vector<Region> protected_regions;  ///< by number
+    std::vector<Bond> event_bonds;                         ///< of events bonds_broken
+    std::map<std::string, GroupType*, std::less<>> types;  ///< null: named, but nobody added it
+    std::vector<ProtectedRegion> protected_regions;        ///< by number
     std::uint32_t last_region = 0;
     BlastTargets* blast_targets = nullptr;
-    std::int64_t work_left = 0;  ///< of this tick (take_work)
+    std::int64_t work_left = 0;   ///< of this tick (take_work)
+    std::uint64_t work_from = 0;  ///< whose turn it is, by work_key(): those before wait for the next tick
+    std::uint64_t first_refused[2] = {};  ///< in this tick, before and from work_from on; 0: nobody
 
     std::vector<std::unique_ptr<Structure>> structure_slots;  // index = StructureId::index - 1
     std::vector<std::uint32_t> structure_generations;
@@ -127,9 +133,13 @@ void drop_block(LevelState& level, BlockId block, Cause cause, DVec3 point, doub
 float strength_at(const LevelState& level, const Build& build, Cell cell);
 /// Events and hooks for the bonds a collapse broke.
 void report_bonds(LevelState& level, Build& build, std::span<const Bond> bonds);
-GroupType* find_type(LevelState& level, std::string_view name);
-/// Is there work left in this tick? Then `blocks` of it are taken.
-bool take_work(LevelState& level, std::size_t blocks);
+/// Null for no name. A name that is not known is kept, and reported once.
+const Kind* find_kind(LevelState& level, std::string_view name);
+/// Is there work left in this tick, and is it this build's turn? Then `blocks` of it are taken. Who is
+/// refused is served before all others in the next tick.
+bool take_work(LevelState& level, const Build& build, std::size_t blocks);
+void begin_work(LevelState& level);
+void end_work(LevelState& level);
 /// Over the limit of debris groups, those longest asleep go.
 void limit_debris(LevelState& level);
 /// The parts of a collapse beyond the caps: taken out of `parts`, and returned when they are to crumble.

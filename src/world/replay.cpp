@@ -23,9 +23,11 @@ class Frames {
             error = {ErrorCode::truncated, "the recording ends within its head"};
             return false;
         }
-        if (version > kRecordVersion) {
-            error = {ErrorCode::unsupported, "a recording of version " + std::to_string(version) +
-                                                 ", newer than " + std::to_string(kRecordVersion)};
+        if (version != kRecordVersion) {
+            error = {ErrorCode::unsupported,
+                     "a recording of version " + std::to_string(version) +
+                         (version > kRecordVersion ? ", newer than " : ", older than ") +
+                         std::to_string(kRecordVersion)};
             return false;
         }
         at_ = kRecordHead;
@@ -64,8 +66,8 @@ class Frames {
 
 class Replayer {
  public:
-    Replayer(ReplayReport& report, Level& level, TerrainTape& tape)
-        : report_(report), level_(level), state_(level.state()), tape_(tape) {}
+    Replayer(ReplayReport& report, Level& level, TerrainTape& tape, const LevelHost& host)
+        : report_(report), level_(level), state_(level.state()), tape_(tape), host_(host) {}
 
     /// One call. What tick_done says belongs to the frames before it, and is read first.
     void run(Call call, ByteReader& a) {
@@ -130,6 +132,16 @@ class Replayer {
         a.check(!m || *m <= StructureMode::physical, "there is no such mode");
         return m;
     }
+    MarkSettings mark(ByteReader& a) {
+        auto settings = a.get<MarkSettings>();
+        a.check(!settings.mode || *settings.mode <= StructureMode::physical, "there is no such mode");
+        return settings;
+    }
+    Cause cause(ByteReader& a) {
+        const auto c = a.get<Cause>();
+        a.check(c <= Cause::script, "there is no such cause");
+        return c;
+    }
     Layer layer(ByteReader& a) {
         const auto l = a.get<Layer>();
         a.check(std::uint8_t(l) < 16, "there is no such layer");
@@ -165,9 +177,8 @@ class Replayer {
             case Call::remove_block: {
                 const auto id = a.get<GroupId>();
                 const Cell c = cell(a, kMaxGroupCell);
-                const auto cause = a.get<Cause>();
-                a.check(cause <= Cause::script, "there is no such cause");
-                if (a.ok()) level_.remove_block(id, c, cause);
+                const Cause why = cause(a);
+                if (a.ok()) level_.remove_block(id, c, why);
                 return;
             }
             case Call::place_block: {
@@ -210,19 +221,19 @@ class Replayer {
                 return level_.check_structure_soon(a.get<GroupId>());
             case Call::mark_box: {
                 const auto box = a.get<CellBox>();
-                level_.mark_structure(box, mode(a));
+                level_.mark_structure(box, mark(a));
                 return;
             }
             case Call::mark_cells: {
                 const auto cells = a.get<std::vector<Cell>>();
-                level_.mark_structure(cells, mode(a));
+                level_.mark_structure(cells, mark(a));
                 return;
             }
             case Call::mark_connected: {
                 const auto start = a.get<Cell>();
                 const auto within = a.get<CellBox>();
                 const auto most = a.get<std::uint64_t>();
-                level_.mark_connected(start, within, std::size_t(most), mode(a));
+                level_.mark_connected(start, within, std::size_t(most), mark(a));
                 return;
             }
             case Call::add_to_structure: {
@@ -242,6 +253,50 @@ class Replayer {
                 const auto id = a.get<StructureId>();
                 return level_.set_structure_mode(id, mode(a));
             }
+            case Call::break_terrain: {
+                const Cell c = cell(a, kMaxTerrainCell);
+                const Cause why = cause(a);
+                if (a.ok()) level_.break_terrain(c, why);
+                return;
+            }
+            case Call::physicify:
+                level_.physicify(a.get<Cell>());
+                return;
+            case Call::assemble: {
+                const auto start = a.get<Cell>();
+                const auto within = a.get<CellBox>();
+                const auto most = a.get<std::uint64_t>();
+                level_.assemble(start, within, std::size_t(most), a.get<bool>());
+                return;
+            }
+            case Call::settle: {
+                const auto id = a.get<GroupId>();
+                level_.settle(id, a.get<SettleSettings>());
+                return;
+            }
+            case Call::protect:
+                level_.protect(a.get<DBox>());
+                return;
+            case Call::unprotect:
+                return level_.unprotect(a.get<std::uint32_t>());
+            case Call::set_debris: {
+                const auto id = a.get<GroupId>();
+                return level_.set_debris(id, a.get<int>());
+            }
+            case Call::change_settings: {
+                const auto settings = a.get<LevelSettings>();
+                if (a.ok()) level_.change_settings(settings);
+                return;
+            }
+            case Call::add_group_type: {
+                const auto name = a.get<std::string>();
+                for (GroupType* type : host_.types)
+                    if (type->name() == name) return level_.add_group_type(*type);
+                return a.fail(ErrorCode::not_found,
+                              "needs the group type \"" + name + "\", which is not given");
+            }
+            case Call::set_blast_targets:
+                return level_.set_blast_targets(a.get<bool>() ? host_.blast_targets : nullptr);
             default:
                 return a.fail(ErrorCode::unsupported, "a call this version does not know");
         }
@@ -344,6 +399,7 @@ class Replayer {
     Level& level_;
     LevelState& state_;
     TerrainTape& tape_;
+    const LevelHost& host_;
 };
 
 /// Of a tick_done frame: skips to the answers of the host's terrain.
@@ -391,7 +447,7 @@ ReplayReport replay(ByteSpan bytes, const LevelHost& host) {
     TerrainTape& told = *answers;
     state.replay_terrain = std::move(answers);
     if (state.host_terrain) state.host_terrain->replace_source(told);
-    Replayer replayer(report, level, told);
+    Replayer replayer(report, level, told, host);
     report.first_tick = report.tick = state.tick;
     bool broken = false;
     while (!frames.at_end() && !broken) {

@@ -40,7 +40,7 @@ GroupRecord record_of(const Group& group) {
     out.creeping_ticks = group.creeping_ticks;
     out.debris_ticks = group.debris_ticks;
     out.mode = group.mode ? std::int32_t(*group.mode) : -1;
-    if (group.type) out.type = group.type->name();
+    if (group.kind) out.type = group.kind->first;
     return out;
 }
 
@@ -62,7 +62,7 @@ void restore_group(LevelState& level, Grid grid, Joins joins, const GroupRecord&
     group.creeping_ticks = record.creeping_ticks;
     group.debris_ticks = record.debris_ticks;
     if (record.mode >= 0) group.mode = StructureMode(record.mode);
-    group.type = find_type(level, record.type);
+    group.kind = find_kind(level, record.type);
     group.was_asleep = record.asleep;
     group.whole_look = record.whole_look;
     group.broke_off = record.broke_off;

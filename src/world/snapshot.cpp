@@ -14,15 +14,7 @@ namespace talus {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x31504e53'534c4154ull;  // "TALSSNP1" read as a number
-constexpr std::uint32_t kVersion = 1;
-
-template <class A, class T>
-void archive_settings(A& a, T& s) {
-    each_setting(s, [&](const char* name, auto& v, double lowest, double highest) {
-        a.limited(name, v, lowest, highest);
-    });
-    a(s.structures_grow);
-}
+constexpr std::uint32_t kVersion = 2;
 
 template <class A, class T>
 void archive_moments(A& a, T& m) {
@@ -36,8 +28,8 @@ template <class A, class T>
 void archive_group(A& a, T& g) {
     archive_moments(a, g.moments);
     a(g.peak_mass, g.bears_load, g.is_debris);
-    a(g.created_tick, g.slippery_until, g.asleep_ticks, g.creeping_ticks, g.was_asleep, g.removed_solids,
-      g.whole_look, g.shape_dirty, g.broke_off);
+    a(g.created_tick, g.slippery_until, g.debris_ticks, g.asleep_ticks, g.creeping_ticks, g.was_asleep,
+      g.removed_solids, g.whole_look, g.shape_dirty, g.broke_off);
 }
 
 /// The answer of a check, once it is there. One that answers for blocks that are no more is only thrown away.
@@ -76,12 +68,13 @@ void read_check(ByteReader& a, Build& build) {
 
 void write_build(ByteWriter& a, const Build& b) {
     write_grid(a, b.grid);
-    a(b.mode, b.wear, b.breaking, b.check_wanted);
+    a(b.kind ? b.kind->first : std::string(), b.mode, b.wear, b.breaking, b.check_wanted);
     write_check(a, b);
 }
 
-void read_build(ByteReader& a, Build& b, std::int32_t limit) {
+void read_build(ByteReader& a, LevelState& level, Build& b, std::int32_t limit) {
     read_grid(a, b.grid, limit);
+    b.kind = find_kind(level, a.get<std::string>());
     a(b.mode, b.wear, b.breaking, b.check_wanted);
     a.check(!b.grid.empty(), "has no blocks");
     a.check(!b.mode || *b.mode <= StructureMode::physical, "there is no such mode");
@@ -151,10 +144,11 @@ void read_terrain(ByteReader& a, LevelState& level, TerrainSource* source) {
 }
 
 void write_content(ByteWriter& a, const LevelState& level) {
-    archive_settings(a, level.settings);
+    a(level.settings);
     write_types(a, level.table, 1);
     write_terrain(a, level);
     each_counter(level, [&](const char*, const auto& v, double, double) { a(v); });
+    a(level.last_region, level.protected_regions, level.work_from);
 
     write_slots(a, level.slots, level.generations, level.free_slots);
     for (const auto& slot : level.slots) {
@@ -184,6 +178,16 @@ void write_content(ByteWriter& a, const LevelState& level) {
                  nullptr, &level});
 }
 
+void read_regions(ByteReader& a, LevelState& level) {
+    a.part("protected regions");
+    a(level.last_region, level.protected_regions, level.work_from);
+    std::uint32_t last = 0;
+    for (const ProtectedRegion& r : level.protected_regions) {
+        a.check(r.number > last && r.number <= level.last_region, "numbers out of order");
+        last = r.number;
+    }
+}
+
 void read_groups(ByteReader& a, LevelState& level) {
     a.part("groups");
     const auto taken = read_slots(a, level.generations, level.free_slots);
@@ -194,7 +198,7 @@ void read_groups(ByteReader& a, LevelState& level) {
         level.slots[slot] = std::make_unique<Group>(Grid(level.table));
         Group& group = *level.slots[slot];
         group.id = {slot + 1, level.generations[slot]};
-        read_build(a, group, kMaxGroupCell);
+        read_build(a, level, group, kMaxGroupCell);
         if (!a.ok()) return;
         const std::int64_t cells = cells_in(group.grid.bounds());
         all += cells;
@@ -221,7 +225,7 @@ void read_structures(ByteReader& a, LevelState& level) {
         level.structure_slots[slot] = std::make_unique<Structure>(Grid(level.table));
         Structure& structure = *level.structure_slots[slot];
         structure.id = {slot + 1, level.structure_generations[slot]};
-        read_build(a, structure, kMaxTerrainCell);
+        read_build(a, level, structure, kMaxTerrainCell);
         if (!a.ok()) return;
         for (const Brick* brick : structure.grid.bricks())
             level.structure_bricks[brick->coord].push_back(slot);  // slots come in order
@@ -238,12 +242,11 @@ void read_structures(ByteReader& a, LevelState& level) {
 Result<std::unique_ptr<Level>> read_content(ByteReader& a, const LevelHost& host) {
     a.part("settings");
     LevelSettings settings;
-    archive_settings(a, settings);
+    a(settings);
     if (!a.ok()) return a.error();
-    settings.jobs = host.jobs;
-    settings.log = host.log;
-    settings.profile = host.profile;
+    lend(settings, host);
     auto made = std::make_unique<Level>(settings);
+    lend(*made, host);
     LevelState& level = made->state();
     a.part("block types");
     read_types(a, level.table);
@@ -252,6 +255,7 @@ Result<std::unique_ptr<Level>> read_content(ByteReader& a, const LevelHost& host
     if (a.ok())
         each_counter(level, [&](const char* name, auto& v, double, double) { a.limited(name, v, 0, 0); });
     a.check(level.tick < std::uint64_t(1) << 62, "the tick is out of range");
+    if (a.ok()) read_regions(a, level);
     if (a.ok()) read_groups(a, level);
     if (a.ok()) read_structures(a, level);
     if (a.ok())
@@ -272,6 +276,17 @@ Result<std::unique_ptr<Level>> read_content(ByteReader& a, const LevelHost& host
 }
 
 }  // namespace
+
+void lend(LevelSettings& settings, const LevelHost& host) {
+    settings.jobs = host.jobs;
+    settings.log = host.log;
+    settings.profile = host.profile;
+}
+
+void lend(Level& level, const LevelHost& host) {
+    for (GroupType* type : host.types) level.add_group_type(*type);
+    level.set_blast_targets(host.blast_targets);
+}
 
 std::vector<std::uint8_t> take_snapshot(const Level& level) {
     ByteWriter content;
@@ -295,7 +310,9 @@ Result<std::unique_ptr<Level>> restore_snapshot(ByteSpan bytes, const LevelHost&
         return Error{ErrorCode::unsupported, "a snapshot of version " + std::to_string(version) +
                                                  ", newer than " + std::to_string(kVersion)};
     const auto size = head.get<std::uint64_t>(), sum = head.get<std::uint64_t>();
-    head.check(version >= 1, "no version");
+    if (head.ok() && version < kVersion)
+        return Error{ErrorCode::unsupported, "a snapshot of version " + std::to_string(version) +
+                                                 ", of which this release knows nothing"};
     if (size != head.left() && head.ok())
         return Error{ErrorCode::truncated,
                      "the snapshot has " + std::to_string(head.left()) + " bytes of " + std::to_string(size)};

@@ -19,10 +19,10 @@ void make_piece(LevelState& level, Piece piece, Build& from, bool by_force) {
     const GroupView view = from.view();
     PieceSettings& s = piece.settings;
     s.group.structure_mode = from.mode;
-    if (from.type) s.group.type = from.type->name();
+    if (from.kind) s.group.type = from.kind->first;
     s.slippery = by_force;
     s.is_debris = by_force && int(blocks) <= level.settings.debris_max_blocks;
-    if (from.type) from.type->new_piece(view, piece.grid, s);
+    if (view.type) view.type->new_piece(view, piece.grid, s);
     Group* group = create_group(level, std::move(piece.grid), std::move(piece.joins), s.group);
     LevelEvent& added = level.events.back();
     added.parent = view.id;
@@ -83,8 +83,8 @@ bool keep_solids(LevelState& level, Group& group) {
     if (group.grid.solid_count() > 0 && group.moments.mass > 0) return true;
     const GroupId id = group.id;
     bool drops = group.grid.solid_count() == 0;
-    if (drops && group.type) {
-        drops = !group.type->no_solids_left(level.self, id);
+    if (GroupType* type = group.type(); drops && type) {
+        drops = !type->no_solids_left(level.self, id);
         Group* still = level.find(id);
         if (!still) return false;
         if (still->grid.solid_count() > 0 && still->moments.mass > 0) return true;

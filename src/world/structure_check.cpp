@@ -142,13 +142,14 @@ void start_check(LevelState& level, Build& build, const Underground& underground
     check->settings.mode = build.mode.value_or(s.structure.mode);
     check->settings.up = underground.up;
     check->settings.cell_size = double(s.cell_size);
+    check->settings.gravity = double(length(s.gravity));
     check->grid_version = build.grid.version();
     check->due_tick = level.tick + 1 + build.grid.solid_count() / kSolidsPerTick;
     check->blocks = structure_blocks(
         build.grid, s.cell_size,
         [](void* raw, Cell cell) { return static_cast<const Underground*>(raw)->supports(cell); },
         const_cast<Underground*>(&underground), s.strength_factor, &check->materials);
-    if (build.type)
+    if (build.type())
         for (StructureBlock& b : check->blocks) b.strength = strength_at(level, build, b.cell);
     build.check = std::move(check);
     build.check->jobs = s.jobs;
@@ -156,8 +157,7 @@ void start_check(LevelState& level, Build& build, const Underground& underground
 }
 
 bool may_be_judged(const LevelState& level, const Build& build) {
-    return level.settings.collapse &&
-           build.grid.solid_count() <= std::size_t(level.settings.structure_max_solids);
+    return build.grid.solid_count() <= std::size_t(level.settings.structure_max_solids);
 }
 
 void start_check(LevelState& level, Group& group) {
@@ -172,9 +172,9 @@ void start_check(LevelState& level, Group& group) {
 bool apply_check(LevelState& level, Group& group) {
     const std::unique_ptr<StructureCheck> check = std::move(group.check);
     check->finish();
-    take_work(level, check->report.falling());
-    if (check->grid_version != group.grid.version()) {  // answered for a grid that is no more
-        group.check_wanted = true;
+    take_work(level, group, check->report.falling());
+    if (!level.settings.collapse || check->grid_version != group.grid.version()) {
+        group.check_wanted = true;  // the answer is for a grid that is no more
         return true;
     }
     StructureReport& report = check->report;
@@ -229,10 +229,11 @@ void StructureCheck::finish() {
 }
 
 bool structural_check(LevelState& level, Group& group) {
-    if (group.check && level.tick >= group.check->due_tick && take_work(level, 0) &&
+    if (group.check && level.tick >= group.check->due_tick && take_work(level, group, 0) &&
         !apply_check(level, group))
         return false;
-    if (group.check_wanted && !group.check && take_work(level, group.grid.solid_count()))
+    if (group.check_wanted && !group.check && level.settings.collapse &&
+        take_work(level, group, group.grid.solid_count()))
         start_check(level, group);
     return true;
 }

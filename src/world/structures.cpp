@@ -79,9 +79,9 @@ void let_fall(LevelState& level, Structure& structure, std::vector<std::vector<C
 bool apply_check(LevelState& level, Structure& structure) {
     const std::unique_ptr<StructureCheck> check = std::move(structure.check);
     check->finish();
-    take_work(level, check->report.falling());
-    if (check->grid_version != structure.grid.version()) {  // answered for blocks that are no more
-        structure.check_wanted = true;
+    take_work(level, structure, check->report.falling());
+    if (!level.settings.collapse || check->grid_version != structure.grid.version()) {
+        structure.check_wanted = true;  // the answer is for blocks that are no more
         return true;
     }
     StructureReport& report = check->report;
@@ -164,7 +164,7 @@ StructureId make_structure(LevelState& level, std::span<const Cell> cells, const
     Structure& structure = *level.structure_slots[slot];
     structure.id = {slot + 1, ++level.structure_generations[slot]};
     structure.mode = settings.mode;
-    structure.type = find_type(level, settings.type);
+    structure.kind = find_kind(level, settings.type);
     extend_structure(level, structure, cells);
     if (structure.grid.solid_count() > 0) return structure.id;
     drop_structure(level, structure);
@@ -348,10 +348,13 @@ void tick_structures(LevelState& level) {
             drop_structure(level, *s);
             continue;
         }
-        if (s->check && level.tick >= s->check->due_tick && take_work(level, 0) && !apply_check(level, *s))
+        if (s->check && level.tick >= s->check->due_tick && take_work(level, *s, 0) &&
+            !apply_check(level, *s))
             continue;
-        if (s->check_wanted && !s->check && take_work(level, s->grid.solid_count())) start_check(level, *s);
-        if (s->check || s->check_wanted || !s->breaking.empty()) put_to_work(level, *s);
+        const bool wanted = s->check_wanted && level.settings.collapse;
+        if (wanted && !s->check && take_work(level, *s, s->grid.solid_count())) start_check(level, *s);
+        if (s->check || (s->check_wanted && level.settings.collapse) || !s->breaking.empty())
+            put_to_work(level, *s);
     }
 }
 

@@ -61,7 +61,7 @@ void Level::tick() {
     const Recorded call(log_of(level), Call::tick);
     ProfileSink* profile = level.settings.profile;
     level.tick++;
-    level.work_left = level.settings.work_per_tick;
+    begin_work(level);
     {
         const Zone zone(profile, "wear by impacts");
         wear_by_impacts(level);
@@ -72,6 +72,7 @@ void Level::tick() {
         const Zone zone(profile, "structures of the terrain");
         tick_structures(level);
     }
+    end_work(level);
     limit_debris(level);
     if (level.host_terrain) {
         const Zone zone(profile, "terrain of the host");

@@ -2,9 +2,11 @@
 // snapshot.
 #include "talus/snapshot.h"
 
+#include "destruction_script.h"
 #include "scenes/collapse_scene.h"
 #include "world/level_state.h"
 #include "world/snapshot.h"
+#include "world/structure_check.h"
 
 #include <gtest/gtest.h>
 
@@ -102,6 +104,71 @@ INSTANTIATE_TEST_SUITE_P(Collapse, SnapshotOfScene, testing::ValuesIn(all_scenes
     for (char& c : name) c = c == ' ' ? '_' : c;
     return name;
 });
+
+/// Types of groups, protected regions, caps, a budget with work left over, drops: the same proof, from every
+/// tick.
+TEST(SnapshotOfRules, GoesOnWithTheSameBits) {
+    using Script = DestructionScript;
+    BrittleType brittle;
+    TwoPlayers players;
+    GroupType* const types[] = {&brittle};
+    LevelHost host;
+    host.types = types;
+    host.blast_targets = &players;
+    Level level(Script::settings());
+    lend(level, host);
+    Script::build(level);
+    Seen seen;
+    int of_type = 0, of_nobody = 0, refused = 0, late = 0, wishes = 0, own_debris = 0, regions = 0,
+        at_work = 0;
+    struct Copy {
+        std::unique_ptr<Level> level;
+        int until;
+    };
+    std::vector<Copy> copies;
+    const auto advance = [](Level& one, int tick) {
+        Script::act(one, tick);
+        one.tick();
+        one.clear_events();
+    };
+    for (int i = 0; i < Script::kTicks; i++) {
+        SCOPED_TRACE(testing::Message() << "tick " << i);
+        for (Copy& c : copies) advance(*c.level, i);
+        advance(level, i);
+        for (Copy& c : copies) ASSERT_EQ(level.hash(), c.level->hash());
+        const Bytes bytes = take_snapshot(level);
+        if (!copies.empty() && copies.front().until == i) {
+            ASSERT_TRUE(bytes == take_snapshot(*copies.front().level));
+            copies.erase(copies.begin());
+        }
+        LevelState& state = level.state();
+        seen.look(level);
+        refused += state.work_from != 0;
+        regions += !state.protected_regions.empty();
+        at_work += !state.structures_at_work.empty();
+        auto look = [&](const Build& b) {
+            of_type += b.type() != nullptr;
+            of_nobody += b.kind && !b.type();
+            late += b.check && b.check->due_tick < level.stats().tick;
+            wishes += b.check_wanted;
+        };
+        for (const auto& slot : state.slots)
+            if (slot) {
+                look(*slot);
+                own_debris += slot->debris_ticks >= 0;
+            }
+        for (const auto& slot : state.structure_slots)
+            if (slot) look(*slot);
+        if (i >= 70 && i % 9 != 0) continue;
+        copies.push_back({restored(bytes, host), i + 45});
+        ASSERT_TRUE(copies.back().level);
+        ASSERT_TRUE(bytes == take_snapshot(*copies.back().level));
+    }
+    for (const int n : {seen.asleep, seen.awake, seen.checks, seen.worn, seen.debris, of_type, of_nobody,
+                        refused, late, wishes, own_debris, regions, at_work, players.pushes})
+        EXPECT_GT(n, 0);
+    EXPECT_GT(level.stats().drops, 0u);
+}
 
 }  // namespace
 }  // namespace talus

@@ -12,7 +12,7 @@ std::span<const Table> tables() {
         const GroupRecord record;
         struct {
             LevelRandom random;
-            std::uint64_t tick = 0, destroyed = 0, fallen_out = 0;
+            std::uint64_t tick = 0, destroyed = 0, fallen_out = 0, drops = 0;
         } const counters;
         std::array<Table, 4> out{{{"level", "CREATE TABLE level(id INTEGER PRIMARY KEY", 0},
                                   {"blocks", "CREATE TABLE blocks(id INTEGER PRIMARY KEY, name TEXT", 0},

@@ -29,6 +29,9 @@ void each_group_column(Record& r, F&& f) {
     f("slippery_until", r.slippery_until, 0, 0);
     f("asleep_ticks", r.asleep_ticks, 0, 4294967295.0);
     f("creeping_ticks", r.creeping_ticks, 0, 4294967295.0);
+    f("debris_ticks", r.debris_ticks, -1, 2147483647.0);
+    f("mode", r.mode, -1, 1);
+    f("type", r.type, 0, 0);
 }
 
 template <class T>

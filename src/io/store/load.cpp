@@ -1,6 +1,7 @@
 #include "io/format/fail.h"
 #include "io/store/columns.h"
 #include "talus/store.h"
+#include "world/snapshot.h"
 
 #include <zstd.h>
 
@@ -96,22 +97,22 @@ Result<std::unique_ptr<Level>> read_level(Database& db, const LevelHost& host) {
     LevelSettings settings;
     struct {
         LevelRandom random;
-        std::uint64_t tick = 0, destroyed = 0, fallen_out = 0;
+        std::uint64_t tick = 0, destroyed = 0, fallen_out = 0, drops = 0;
     } counters;
     rows.take_int("id", 1, 1);
     each_setting(settings, TakeColumn{rows});
     each_counter(counters, TakeColumn{rows});
     if (rows.ok() && rows.next()) rows.fail(ErrorCode::corrupt, "one level too many");
     if (rows.failure()) return *rows.failure();
-    settings.jobs = host.jobs;
-    settings.log = host.log;
-    settings.profile = host.profile;
+    lend(settings, host);
     auto level = std::make_unique<Level>(settings);
     LevelState& state = level->state();
     state.random = counters.random;
     state.tick = counters.tick;
     state.destroyed = counters.destroyed;
     state.fallen_out = counters.fallen_out;
+    state.drops = counters.drops;
+    lend(*level, host);
     return level;
 }
 
