@@ -36,7 +36,8 @@ struct StructureId {
 /// Why a block left: decides drops and debris.
 enum class Cause : std::uint8_t { mined, blast, impact, carve, fire, collapse, debris, script };
 
-/// What happens to the parts of a collapse beyond a cap.
+/// What happens to the parts of a collapse beyond a cap. What stays does so where it has a hold: terrain
+/// always, a part of a group while it is joined to the rest.
 enum class BeyondCap : std::uint8_t { crumble, stay };
 
 struct LevelSettings {
@@ -271,7 +272,7 @@ class Level {
     std::size_t carve(const DBox& box);
     std::size_t carve_sphere(DVec3 center, double radius);
     std::size_t carve_capsule(DVec3 a, DVec3 b, double radius);
-    /// An explosion of the given power (TNT 4). @return blocks destroyed
+    /// An explosion of the given power (TNT 4; at most 64). @return blocks destroyed
     std::size_t blast(DVec3 center, float power);
 
     /// Asks for a structural check; its answer is applied at a later tick.

@@ -16,6 +16,8 @@ constexpr float kRestSpeed = 0.12f, kRestSpin = 0.06f;  // m/s, rad/s: as for wh
 GroupId lift(LevelState& level, std::span<const Cell> cells, bool bears_load) {
     Grid weighed(level.table);
     if (cells.empty()) return {};
+    for (Cell c : cells)
+        if (is_protected(level, cell_center(level, c))) return {};
     const Cell origin = piece_origin(cells);
     for (Cell c : cells) weighed.set(c - origin, read_terrain(level, c).value_or(kAir));
     if (weighed.solid_count() == 0 || !(sum_moments(weighed, level.settings.cell_size).mass > 0)) return {};
@@ -123,17 +125,26 @@ SettleReport Level::settle(GroupId id, const SettleSettings& settings) {
     std::sort(places.begin(), places.end(), [](const Placing& a, const Placing& b) { return a.to < b.to; });
     for (const Placing& p : places) {
         if (!group->grid.has(p.from)) continue;
+        if (read_terrain(level, p.to) != std::optional(kAir)) {  // its type's hook put something there
+            report.left++;
+            continue;
+        }
+        const auto worn = group->wear.find(p.from);
+        const float wear = worn == group->wear.end() ? 0 : worn->second;
         change_terrain(level, p.to, p.block, Cause::script);
         if (read_terrain(level, p.to).value_or(kAir) != p.block) {
             report.left++;
             continue;
         }
         take_block(level, *group, p.from, Cause::script, false);
+        if (Structure* grown = wear > 0 ? talus::structure_at(level, p.to) : nullptr)
+            grown->wear[p.to] = wear;
         report.placed++;
     }
     tell_terrain_changes(level);
     for (Cell cell : rest) {
         const BlockId block = group->grid.get(cell);
+        if (block == kAir) continue;
         const DVec3 point = block_center(level, *group, cell);
         take_block(level, *group, cell, Cause::script);
         drop_block(level, block, Cause::script, point);

@@ -291,8 +291,10 @@ std::size_t explode(LevelState& level, DVec3 center, float given_power) {
 
     const std::uint64_t before = level.destroyed;
     for (Target& target : targets) {
+        if (target.group && !level.find(target.id)) continue;  // a hook of another's type took it away
         std::vector<Cell> broken;
         for (const auto& [cell, share] : target.reached) {
+            if (!target.grid->has(cell)) continue;  // likewise
             const bool solid = level.table.flags(target.grid->get(cell)).solid;
             if (solid ? share > 1 : share > 0) {
                 broken.push_back(cell);

@@ -18,6 +18,23 @@ bool is_protected(const LevelState& level, DVec3 point) {
     return false;
 }
 
+bool touches_protected(const LevelState& level, const Group& group) {
+    bool touches = false;
+    for (const ProtectedRegion& r : level.protected_regions) {
+        if (touches || !overlaps(r.box, group.body.bounds())) continue;
+        group.grid.for_each([&](Cell cell, BlockId) {
+            touches = touches || r.box.contains(block_center(level, group, cell));
+        });
+    }
+    return touches;
+}
+
+void keep_known(const Build& build, std::uint64_t version, std::vector<std::vector<Cell>>& parts) {
+    if (build.grid.version() == version) return;
+    for (auto& part : parts) std::erase_if(part, [&](Cell c) { return !build.grid.has(c); });
+    std::erase_if(parts, [](const auto& part) { return part.empty(); });
+}
+
 bool may_break(const LevelState& level, BlockId block, DVec3 center, Cause cause) {
     if (cause == Cause::script) return true;
     return !(level.table[block].material.hardness < 0) && !is_protected(level, center);
@@ -113,7 +130,7 @@ void limit_debris(LevelState& level) {
     if (most <= 0) return;
     std::vector<Group*> debris;
     for (const auto& slot : level.slots)
-        if (slot && slot->is_debris) debris.push_back(slot.get());
+        if (slot && slot->is_debris && !touches_protected(level, *slot)) debris.push_back(slot.get());
     if (debris.size() <= std::size_t(most)) return;
     std::stable_sort(debris.begin(), debris.end(),
                      [](const Group* a, const Group* b) { return a->asleep_ticks > b->asleep_ticks; });
@@ -122,19 +139,21 @@ void limit_debris(LevelState& level) {
         if (group->asleep_ticks > 0) crumble(level, *group);
 }
 
-std::vector<std::vector<Cell>> beyond_caps(const LevelState& level, std::vector<std::vector<Cell>>& parts) {
-    const LevelSettings& s = level.settings;
+CollapseRoom::CollapseRoom(const LevelSettings& s)
+    : pieces(s.collapse_max_pieces > 0 ? std::size_t(s.collapse_max_pieces) : SIZE_MAX),
+      blocks(s.collapse_max_blocks > 0 ? std::size_t(s.collapse_max_blocks) : SIZE_MAX) {}
+
+std::vector<std::vector<Cell>> beyond_caps(CollapseRoom& room, std::vector<std::vector<Cell>>& parts) {
     std::vector<std::vector<Cell>> kept, beyond;
-    std::size_t blocks = 0;
     for (auto& part : parts) {
-        const bool fits =
-            (s.collapse_max_pieces <= 0 || kept.size() < std::size_t(s.collapse_max_pieces)) &&
-            (s.collapse_max_blocks <= 0 || blocks + part.size() <= std::size_t(s.collapse_max_blocks));
-        if (fits) blocks += part.size();
+        const bool fits = room.pieces > 0 && part.size() <= room.blocks;
+        if (fits) {
+            room.pieces--;
+            room.blocks -= part.size();
+        }
         (fits ? kept : beyond).push_back(std::move(part));
     }
     parts = std::move(kept);
-    if (s.beyond_cap == BeyondCap::stay) beyond.clear();
     return beyond;
 }
 
@@ -150,7 +169,25 @@ std::uint32_t Level::protect(const DBox& region) {
 }
 void Level::unprotect(std::uint32_t number) {
     const Recorded call(log_of(*state_), Call::unprotect, number);
-    std::erase_if(state_->protected_regions, [&](const auto& r) { return r.number == number; });
+    LevelState& level = *state_;
+    const auto it = std::find_if(level.protected_regions.begin(), level.protected_regions.end(),
+                                 [&](const auto& r) { return r.number == number; });
+    if (it == level.protected_regions.end()) return;
+    const DBox box = it->box;
+    level.protected_regions.erase(it);
+    // What it held up may fall now.
+    for (const auto& slot : level.slots)
+        if (slot && slot->bears() && overlaps(slot->body.bounds(), box)) slot->check_wanted = true;
+    const double e = level.settings.cell_size;
+    for (const auto& slot : level.structure_slots) {
+        if (!slot) continue;
+        const CellBox b = slot->grid.bounds();
+        const DBox bounds{{b.min.x * e, b.min.y * e, b.min.z * e},
+                          {(b.max.x + 1) * e, (b.max.y + 1) * e, (b.max.z + 1) * e}};
+        if (!overlaps(bounds, box)) continue;
+        slot->check_wanted = true;
+        put_to_work(level, *slot);
+    }
 }
 void Level::set_debris(GroupId id, int ticks) {
     const Recorded call(log_of(*state_), Call::set_debris, id, ticks);

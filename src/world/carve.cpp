@@ -47,7 +47,9 @@ std::size_t carve_where(LevelState& level, const DBox& bounds, const std::functi
     }
     tell_terrain_changes(level);
     for (GroupId id : level.ids()) {
-        Group& group = *level.find(id);
+        Group* found = level.find(id);  // a hook of another's type may have taken it away
+        if (!found) continue;
+        Group& group = *found;
         if (!overlaps(group.body.bounds(), bounds)) continue;
         const auto place = [&](DVec3 p) { return group.body.to_world(to_float(p)); };
         for (Cell cell : cells_inside(level, group.grid, bounds, place, inside)) {

@@ -104,28 +104,24 @@ void wear_by_impacts(LevelState& level) {
         const float speed = contact.approach_speed - level.settings.impact_speed;
         const DVec3 normal = to_double(contact.normal);
         const double nudge = 0.1 * double(level.settings.cell_size);
-        std::optional<Side> of_a, of_b;
+        if (!a && !b) continue;
+        Side of_a, of_b;
+        if (a) of_a = side_of(level, a, contact.point - normal * nudge);
+        if (b || contact.with_terrain)
+            of_b = side_of(level, b, towards(contact.point, of_a.center, normal, nudge) + normal * nudge);
         for (Group* hitter : {a, b}) {
             if (!hitter || !hitter->bears() || hitter->grid.solid_count() < 2) continue;
-            if (!of_a) {
-                of_a = a ? side_of(level, a, contact.point - normal * nudge) : Side{};
-                of_b = Side{};
-                if (b || contact.with_terrain)
-                    of_b = side_of(level, b,
-                                   towards(contact.point, of_a->center, normal, nudge) + normal * nudge);
-            }
             const float amount =
                 speed / kImpactScale * float(std::clamp(hitter->moments.mass / kImpactMass, 0.5, 4.0));
-            strike(*of_a, amount);
-            strike(*of_b, amount);
+            strike(of_a, amount);
+            strike(of_b, amount);
         }
-        if (of_a)
-            level.events.push_back({.kind = LevelEvent::Kind::impact,
-                                    .group = a ? a->id : b->id,
-                                    .block = a ? of_a->block : of_b->block,
-                                    .other_block = a ? of_b->block : kAir,
-                                    .point = contact.point,
-                                    .value = contact.impulse});
+        level.events.push_back({.kind = LevelEvent::Kind::impact,
+                                .group = a ? a->id : b->id,
+                                .block = a ? of_a.block : of_b.block,
+                                .other_block = a ? of_b.block : kAir,
+                                .point = contact.point,
+                                .value = contact.impulse});
     }
     for (const Blow& blow : blows) {
         if (is_protected(level, *blow.victim.center)) continue;
@@ -155,7 +151,9 @@ void crumble(LevelState& level, Group& group) {
 
 bool crumble_debris(LevelState& level, Group& group) {
     const int ticks = group.debris_ticks >= 0 ? group.debris_ticks : level.settings.debris_ticks;
-    if (ticks == 0 || !group.is_debris || group.asleep_ticks < std::uint32_t(ticks)) return true;
+    if (ticks == 0 || !group.is_debris || group.asleep_ticks < std::uint32_t(ticks) ||
+        touches_protected(level, group))
+        return true;
     crumble(level, group);
     return false;
 }

@@ -142,8 +142,16 @@ void begin_work(LevelState& level);
 void end_work(LevelState& level);
 /// Over the limit of debris groups, those longest asleep go.
 void limit_debris(LevelState& level);
-/// The parts of a collapse beyond the caps: taken out of `parts`, and returned when they are to crumble.
-std::vector<std::vector<Cell>> beyond_caps(const LevelState& level, std::vector<std::vector<Cell>>& parts);
+/// What one collapse may still set moving.
+struct CollapseRoom {
+    std::size_t pieces, blocks;
+    explicit CollapseRoom(const LevelSettings& settings);
+};
+/// The parts beyond the caps, taken out of `parts`.
+std::vector<std::vector<Cell>> beyond_caps(CollapseRoom& room, std::vector<std::vector<Cell>>& parts);
+bool touches_protected(const LevelState& level, const Group& group);
+/// Drops cells that are no more, if the grid changed since `version`: a hook may have changed it.
+void keep_known(const Build& build, std::uint64_t version, std::vector<std::vector<Cell>>& parts);
 
 /// A part that came off somewhere.
 struct Piece {

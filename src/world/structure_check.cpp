@@ -179,8 +179,11 @@ bool apply_check(LevelState& level, Group& group) {
     }
     StructureReport& report = check->report;
     if (report.verdict != Verdict::falls) return true;
+    const GroupId id = group.id;
     report_bonds(level, group, report.broken_bonds);
+    if (level.find(id) != &group) return false;
     std::vector<std::vector<Cell>> parts = std::move(report.parts);
+    keep_known(group, check->grid_version, parts);
     const bool whole_falls = [&] {
         std::size_t n = 0;
         for (const auto& part : parts) n += part.size();
@@ -192,17 +195,23 @@ bool apply_check(LevelState& level, Group& group) {
     }
     if (parts.empty()) return true;
     hang_non_solids(group.grid, parts);  // what hangs on a falling solid goes with it
-    for (const auto& part : beyond_caps(level, parts))
-        for (Cell cell : part) take_block(level, group, cell, Cause::collapse);
+    CollapseRoom room(level.settings);
+    for (const auto& part : beyond_caps(room, parts))
+        if (level.settings.beyond_cap == BeyondCap::crumble)
+            for (Cell cell : part) take_block(level, group, cell, Cause::collapse);
     // The solver knows face bonds only; a part it names may be several over the joins of §5 and the other way
     // round. Its parts are taken as they are: what it separates falls apart.
     split_off(level, group, parts, true);
-    // The rest is not weighed again, but it may have been held together by what fell.
-    group.whole_look = true;
-    group.broke_off = true;
-    if (!split_loose_parts(level, group)) return false;
+    // The rest is not weighed again, but it may have been held together by what fell. What is beyond the caps
+    // cannot stay where it is without a hold.
+    parts = find_loose_parts(group.grid, group.joins);
+    for (const auto& part : beyond_caps(room, parts))
+        for (Cell cell : part) take_block(level, group, cell, Cause::collapse);
+    split_off(level, group, parts, true);
+    group.whole_look = group.broke_off = false;
+    group.removed_solids.clear();
     group.check_wanted = false;
-    return true;
+    return keep_solids(level, group);
 }
 
 }  // namespace

@@ -93,9 +93,15 @@ bool apply_check(LevelState& level, Structure& structure) {
         parts = std::move(report.parts);
         hang_non_solids(structure.grid, parts);
     }
+    const StructureId id = structure.id;
+    const std::uint64_t version = structure.grid.version();
     report_bonds(level, structure, report.broken_bonds);
-    for (const auto& part : beyond_caps(level, parts))
-        for (Cell cell : part) change_terrain(level, cell, kAir, Cause::collapse);
+    if (level.find(id) != &structure) return false;
+    keep_known(structure, version, parts);
+    CollapseRoom room(level.settings);
+    for (const auto& part : beyond_caps(room, parts))
+        if (level.settings.beyond_cap == BeyondCap::crumble)
+            for (Cell cell : part) change_terrain(level, cell, kAir, Cause::collapse);
     let_fall(level, structure, parts);
     structure.check_wanted = false;  // the rest is not weighed again
     if (structure.grid.solid_count() > 0) return true;

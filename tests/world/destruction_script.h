@@ -39,12 +39,13 @@ struct BrittleType final : GroupType {
     bool no_solids_left(Level&, GroupId) override { return true; }
 };
 
-/// Two players of a host.
-struct TwoPlayers final : BlastTargets {
+/// Players of a host.
+struct FewPlayers final : BlastTargets {
     int pushes = 0;
     void find(const DBox& box, std::vector<Target>& out) override {
-        const DBox at[] = {{{6, 0, 6}, {6.6, 1.8, 6.6}}, {{-3, 0, 2}, {-2.4, 1.8, 2.6}}};
-        for (std::uint64_t i = 0; i < 2; i++)
+        const DBox at[] = {
+            {{6, 0, 6}, {6.6, 1.8, 6.6}}, {{2, 5, 22}, {2.6, 6.8, 22.6}}, {{18, 6, 6}, {18.6, 7.8, 6.6}}};
+        for (std::uint64_t i = 0; i < 3; i++)
             if (overlaps(at[i], box)) out.push_back({i, at[i]});
     }
     void push(std::uint64_t, Vec3, float, float) override { pushes++; }
