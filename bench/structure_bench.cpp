@@ -6,6 +6,7 @@
 // `round_ms` is one round on the unbroken structure, `cascade_ms` all of a solve from nothing, its report
 // included. bytes_per_block is all memory held afterwards, the input not counted. `edit` rows: one block
 // removed or placed, then solved again; mean and worst over 200 edits of which none makes anything fall.
+// `cut` rows: a column cut at its foot.
 // `flood` rows: the parts of a whole group, its 26 neighbours counted. `split` rows: the look for parts that
 // came off after one block was removed, over 1,000 blocks.
 #include "connect/joins.h"
@@ -92,6 +93,30 @@ void measure_edits(const std::string& name, const std::vector<StructureBlock>& b
     const std::size_t n = times.size();
     std::printf("edit:%s,%zu,edits %zu,median %.3f,mean %.3f,worst %.3f\n", name.c_str(), blocks.size(), n,
                 median(times), sum / double(n), worst);
+    std::fflush(stdout);
+}
+
+/// A column of a build that stands all the same is cut at the foot and mended.
+void measure_cut(const std::string& name, const std::vector<StructureBlock>& blocks, std::vector<Cell> cut) {
+    load::Engine engine;
+    engine.set_blocks(blocks);
+    engine.solve({}, nullptr, nullptr);
+    std::vector<double> out, back;
+    bool stands = true;
+    for (int i = 0; i < 15; i++) {
+        double t0 = cpu_ms();
+        for (const Cell c : cut) engine.remove(c);
+        stands &= engine.solve({}, nullptr, nullptr).verdict == Verdict::stands;
+        out.push_back(cpu_ms() - t0);
+        for (const StructureBlock& b : blocks)
+            if (std::find(cut.begin(), cut.end(), b.cell) != cut.end()) engine.place(b);
+        t0 = cpu_ms();
+        stands &= engine.solve({}, nullptr, nullptr).verdict == Verdict::stands;
+        back.push_back(cpu_ms() - t0);
+    }
+    std::printf("cut:%s,%zu,%s,median %.3f,worst %.3f,mended median %.3f\n", name.c_str(), blocks.size(),
+                stands ? "stands" : "falls", median(out), *std::max_element(out.begin(), out.end()),
+                median(back));
     std::fflush(stdout);
 }
 
@@ -221,4 +246,10 @@ int main(int argc, char** argv) {
     measure_edits("tower-1000000", tower);
     measure_edits("building-1000000", building);
     measure_edits("hall-1000000", hall);
+
+    // One column in the middle, of stone strong enough to do without it; a pier of 2 x 2.
+    auto strong = building;
+    for (StructureBlock& b : strong) b.strength = 4;
+    measure_cut("building-1000000 of strength 4: column", strong, {{80, 1, 80}});
+    measure_cut("hall-1000000: pier", hall, {{88, 1, 88}, {89, 1, 88}, {88, 1, 89}, {89, 1, 89}});
 }

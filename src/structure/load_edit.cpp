@@ -3,7 +3,8 @@
 // Distances by the way of Ramalingam and Reps: first the blocks whose every shortest way led through what was
 // taken out lose their distance, nearest first; then these and the placed blocks get the best that the others
 // offer, and whoever is nearer by that passes it on. Then the flow around each block with another distance is
-// set anew, and dirty blocks are weighed from farthest to nearest, as long as loads change.
+// set anew, and dirty blocks are weighed from farthest to nearest, as long as loads change. The lists for it
+// were made with the first solve: what does not fit into them is solved from nothing.
 #include "structure/load_engine.h"
 #include "structure/load_weigh.h"
 
@@ -34,12 +35,19 @@ std::uint32_t Engine::distance_at(std::uint32_t t, int bit) const {
     return tile.support >> bit & 1 ? 0 : distance_[Tiles::index_in(tile, bit)];
 }
 
+void Engine::note(std::vector<Node>& list, const Node& node) {
+    if (list.size() < list.capacity())
+        list.push_back(node);
+    else
+        too_many_ = true;
+}
+
 // Notes that the block is to be weighed anew.
 void Engine::touch(std::uint32_t t, int bit) {
     const Word one = Word(1) << bit;
     if (tiles[t].dirty & one) return;
     tiles[t].dirty |= one;
-    dirty_.push_back({0, t, std::uint32_t(bit)});
+    note(dirty_, {0, t, std::uint32_t(bit)});
 }
 
 bool Engine::remove(Cell outer) {
@@ -64,7 +72,7 @@ bool Engine::remove(Cell outer) {
                 touch(nt, nbit);
                 const std::uint32_t theirs = distance_at(nt, nbit);
                 if (theirs == distance + std::uint32_t(step_cost(D)))
-                    suspects_.push_back({theirs, nt, std::uint32_t(nbit)});
+                    note(suspects_, {theirs, nt, std::uint32_t(nbit)});
             }
         });
         Tile& tile = tiles[t];
@@ -82,6 +90,7 @@ void Engine::place(const StructureBlock& block) {
     const Tile before = tiles[t];
     const std::uint32_t slots = tiles.slot_count();
     tiles.place(block);
+    if (live_.capacity() + 1 < tiles.end_tile()) live_.reserve(tiles.end_tile() + tiles.end_tile() / 8);
     if (!at_rest_) return;
     if (!landed_at_.empty()) landed_at_.clear();
 
@@ -89,8 +98,8 @@ void Engine::place(const StructureBlock& block) {
     const int bit = Tiles::bit_of(cell);
     const Word one = Word(1) << bit;
     if (tiles.slot_count() != slots) {
-        unit_.resize(tiles.slot_count());
-        distance_.resize(tiles.slot_count());
+        grow_to(unit_, tiles.slot_count());
+        grow_to(distance_, tiles.slot_count());
         if (t != kNullTile)
             for_each_bit(before.slots, [&](int b) {
                 const std::uint32_t from = Tiles::index_in(before, b), to = Tiles::index_in(tiles[at], b);
@@ -106,14 +115,14 @@ void Engine::place(const StructureBlock& block) {
         else
             tiles[nt].bond[D / 2] |= Word(1) << nbit;
     });
-    placed_.push_back({kNowhere, at, std::uint32_t(bit)});
+    note(placed_, {kNowhere, at, std::uint32_t(bit)});
 }
 
-// Who has no shortest way any more. They are in changed_ then. @return false when there are too many
-bool Engine::raise_distances() {
+// Who has no shortest way any more. They are in changed_ then.
+void Engine::raise_distances() {
     heap_.swap(suspects_);
     std::make_heap(heap_.begin(), heap_.end(), nearer_last<Node>);
-    while (!heap_.empty()) {
+    while (!heap_.empty() && !too_many_) {
         std::pop_heap(heap_.begin(), heap_.end(), nearer_last<Node>);
         const Node node = heap_.back();
         heap_.pop_back();
@@ -133,22 +142,20 @@ bool Engine::raise_distances() {
             const auto [nt, nbit] = tiles.next_to<D>(node.tile, bit);
             const std::uint32_t theirs = distance_at(nt, nbit);
             if (theirs != node.distance + std::uint32_t(step_cost(D))) return;
-            heap_.push_back({theirs, nt, std::uint32_t(nbit)});
+            note(heap_, {theirs, nt, std::uint32_t(nbit)});
             std::push_heap(heap_.begin(), heap_.end(), nearer_last<Node>);
         });
         tiles[node.tile].reached &= ~one;
         reached_count_--;
-        changed_.push_back(node);
-        if (changed_.size() > tiles.block_count() / 24 + 64) return false;
+        note(changed_, node);
     }
-    return true;
 }
 
 // Who has none, or could have a shorter way through a placed block.
 void Engine::lower_distances() {
     const auto offer = [&](std::uint32_t t, int bit, std::uint32_t distance) {
         if (distance >= distance_at(t, bit)) return;
-        heap_.push_back({distance, t, std::uint32_t(bit)});
+        note(heap_, {distance, t, std::uint32_t(bit)});
         std::push_heap(heap_.begin(), heap_.end(), nearer_last<Node>);
     };
     const auto offer_best = [&](const Node& node) {
@@ -168,7 +175,7 @@ void Engine::lower_distances() {
     };
     for (const Node& node : changed_) offer_best(node);
     for (const Node& node : placed_) offer_best(node);
-    while (!heap_.empty()) {
+    while (!heap_.empty() && !too_many_) {
         std::pop_heap(heap_.begin(), heap_.end(), nearer_last<Node>);
         const Node node = heap_.back();
         heap_.pop_back();
@@ -179,7 +186,7 @@ void Engine::lower_distances() {
         if (!(tile.reached & one)) reached_count_++;
         tile.reached |= one;
         distance_[Tiles::index_in(tile, bit)] = node.distance;
-        changed_.push_back(node);
+        note(changed_, node);
         for_each_direction([&]<int D>() {
             if (!(tiles.bonds<D>(tiles[node.tile]) & one)) return;
             const auto [nt, nbit] = tiles.next_to<D>(node.tile, bit);
@@ -209,20 +216,19 @@ void Engine::renew_flow(std::uint32_t t, int bit) {
     });
 }
 
-// @return false when there are too many
 template <int Up>
-bool Engine::weigh_dirty() {
+void Engine::weigh_dirty() {
     heap_.clear();
     for (Node& node : dirty_) {
         node.distance = distance_at(node.tile, int(node.bit));
         if (node.distance == kNowhere)
             tiles[node.tile].dirty &= ~(Word(1) << node.bit);
         else
-            heap_.push_back(node);
+            note(heap_, node);
     }
     std::make_heap(heap_.begin(), heap_.end(), farther_last<Node>);
     std::size_t weighed = 0;
-    while (!heap_.empty()) {
+    while (!heap_.empty() && !too_many_) {
         std::pop_heap(heap_.begin(), heap_.end(), farther_last<Node>);
         const Node node = heap_.back();
         heap_.pop_back();
@@ -230,7 +236,7 @@ bool Engine::weigh_dirty() {
         Tile& tile = tiles[node.tile];
         tile.dirty &= ~one;
         if (tile.support & one) continue;
-        if (++weighed > tiles.block_count() / 12 + 64) return false;
+        if (++weighed > tiles.block_count() / 12 + 256) too_many_ = true;
         if (!weigh_blocks<Up>(node.tile, one)) continue;
         for_each_direction([&]<int D>() {
             if (!(tile.flow[D] & one)) return;
@@ -238,11 +244,10 @@ bool Engine::weigh_dirty() {
             const Word there = Word(1) << nbit;
             if (tiles[nt].dirty & there) return;
             tiles[nt].dirty |= there;
-            heap_.push_back({distance_at(nt, nbit), nt, std::uint32_t(nbit)});
+            note(heap_, {distance_at(nt, nbit), nt, std::uint32_t(nbit)});
             std::push_heap(heap_.begin(), heap_.end(), farther_last<Node>);
         });
     }
-    return true;
 }
 
 // The first round anew after edits. @return false when so much changed that all may as well be done again;
@@ -250,20 +255,18 @@ bool Engine::weigh_dirty() {
 bool Engine::update() {
     broken_ = 0;
     landed_at_.clear();
-    bool done = raise_distances();
-    if (done) {
-        lower_distances();
-        for (const Node& node : changed_) renew_flow(node.tile, int(node.bit));
-        for (const Node& node : placed_) renew_flow(node.tile, int(node.bit));
-        with_up([&]<int Up>() { done = weigh_dirty<Up>(); });
-    }
+    raise_distances();
+    lower_distances();
+    for (const Node& node : changed_) renew_flow(node.tile, int(node.bit));
+    for (const Node& node : placed_) renew_flow(node.tile, int(node.bit));
+    with_up([&]<int Up>() { weigh_dirty<Up>(); });
     if (broken_) all_live();  // edits may have reached what was not
     heap_.clear();
     suspects_.clear();
     placed_.clear();
     changed_.clear();
     dirty_.clear();
-    return done;
+    return !too_many_;
 }
 
 }  // namespace talus::load

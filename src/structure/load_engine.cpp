@@ -2,6 +2,7 @@
 
 #include "structure/load_weigh.h"
 
+#include <limits>
 #include <utility>
 
 namespace talus::load {
@@ -32,15 +33,23 @@ void Engine::set_rule(const StructureSettings& settings) {
     safe_hanging_ = weakest * settings.hanging_capacity;
     safe_sideways_ = weakest * settings.sideways_capacity;
     safe_standing_ = weakest * settings.standing_capacity / 4;
-    safe_ = safe_hanging_ < safe_sideways_ ? safe_hanging_ : safe_sideways_;
-    safe_ = safe_standing_ < safe_ ? safe_standing_ : safe_;
+    for (int flows = 0; flows < 8; flows++) {
+        double& safe = safe_[flows] = std::numeric_limits<double>::infinity();
+        if (flows & 4) safe = safe_hanging_;
+        if (flows & 2) safe = safe_sideways_ < safe ? safe_sideways_ : safe;
+        if (flows & 1) safe = safe_standing_ < safe ? safe_standing_ : safe;
+    }
     broken_ = 0;
 }
 
 // Before the first round: nothing broken, nothing landed.
 void Engine::begin() {
     at_rest_ = false;
-    for (std::vector<Node>* edits : {&suspects_, &placed_, &changed_, &dirty_}) edits->clear();
+    too_many_ = false;
+    for (std::vector<Node>* edits : {&heap_, &suspects_, &placed_, &changed_, &dirty_}) {
+        edits->clear();
+        edits->reserve(tiles.block_count() / 64 + 1024);
+    }
     unit_.resize(tiles.slot_count());
     distance_.resize(tiles.slot_count());
     landed_at_.clear();
@@ -62,102 +71,124 @@ void Engine::all_live() {
 }
 
 template <int D>
-[[gnu::always_inline]] inline void Engine::push(std::uint32_t t, Word wave, int bucket) {
-    Tile& tile = tiles[t];
-    std::vector<std::uint32_t>& queue = queue_[bucket];
-    const auto reach = [&](std::uint32_t at, Tile& to, Word bits) {
-        bits &= ~to.reached;
-        if (!bits) return;
-        if (!to.pending[bucket]) queue.push_back(at);
-        to.pending[bucket] |= bits;
-    };
-    Tile& next = tiles[tile.nb[D]];
-    Word in = 0, across = 0;
-    if constexpr (D % 2 == 0) {
-        const Word bonded = wave & tile.bond[D / 2];
-        in = moved_inside<D>(bonded);
-        across = moved_across<D>(bonded);
-    } else {
-        in = moved_inside<D>(wave) & tile.bond[D / 2];
-        across = moved_across<D>(wave) & next.bond[D / 2];
-    }
-    if constexpr (D != 2 && D != 3) reach(t, tile, in);
-    reach(tile.nb[D], next, across);
-}
-
-// Blocks of the wave that have an unbroken bond to a nearer block at D.
-template <int D>
-[[gnu::always_inline]] inline Word Engine::flow_towards(const Tile& tile, Word wave) const {
-    const Tile& next = tiles[tile.nb[D]];
-    if constexpr (D % 2 == 0)
-        return wave & tile.bond[D / 2] & seen<D>(tile.reached, next.reached);
-    else
-        return wave & seen<D>(tile.bond[D / 2] & tile.reached, next.bond[D / 2] & next.reached);
-}
-
-// The flow of these blocks towards D is now `flow`. Both ends of what changed are to be weighed anew.
-template <int D>
-[[gnu::always_inline]] inline void Engine::set_flow(Tile& tile, Word blocks, Word flow) {
-    const Word changed = (tile.flow[D] & blocks) ^ flow;
-    if (!changed) return;
-    tile.flow[D] ^= changed;
-    tile.dirty |= changed;
-    mark_dirty<D>(tile, changed);
-}
-
-template <int D>
 [[gnu::always_inline]] inline void Engine::mark_dirty(Tile& tile, Word givers) {
     tile.dirty |= moved_inside<D>(givers);
     if (const Word across = moved_across<D>(givers)) tiles[tile.nb[D]].dirty |= across;
+}
+
+// These blocks can be reached at a distance of this bucket.
+[[gnu::always_inline]] inline void Engine::reach(std::uint32_t t, Word blocks, int bucket) {
+    Tile& tile = tiles[t];
+    blocks &= ~tile.reached;
+    if (!blocks) return;
+    if (!(tile.near[bucket] & ~tile.reached)) queue_[bucket].push_back(t);
+    tile.near[bucket] |= blocks;
+}
+
+// Tells the neighbours of a wave.
+template <int Up>
+[[gnu::always_inline]] inline void Engine::push(std::uint32_t t, Word wave, int level) {
+    const Tile& tile = tiles[t];
+    Word inside[4] = {};  // by cost of the step
+    for_each_direction([&]<int D>() TALUS_INLINE_LAMBDA {
+        constexpr int kCost = step_cost(D, Up);
+        const Word bond = tile.bond[D / 2];
+        if constexpr (D != 2 && D != 3)
+            inside[kCost] |= D % 2 == 0 ? moved_inside<D>(wave & bond) : moved_inside<D>(wave) & bond;
+        Word across = moved_across<D>(D % 2 == 0 ? wave & bond : wave);
+        if (!across) return;
+        const std::uint32_t n = tile.nb[D];
+        if constexpr (D % 2 != 0) across &= tiles[n].bond[D / 2];
+        reach(n, across, (level + kCost) & 3);
+    });
+    if constexpr (Up != 2 && Up != 3) {
+        reach(t, inside[1], (level + 1) & 3);
+        reach(t, inside[3], (level + 3) & 3);
+    }
+    reach(t, inside[2], (level + 2) & 3);
+}
+
+template <int Up>
+void Engine::spread_waves() {
+    int left = 0;  // queues that hold nothing
+    for (int level = 0; left < 4; level++) {
+        const int bucket = level & 3;
+        std::vector<std::uint32_t>& queue = queue_[bucket];
+        left = queue.empty() ? left + 1 : 0;
+        const std::size_t first = waves_.size();
+        // Spreading looks at what was reached at smaller distances only; this wave is marked below.
+        for (std::size_t i = 0; i < queue.size(); i++) {
+            if (i + 2 * kAhead < queue.size()) {
+                const Tile& later = tiles[queue[i + 2 * kAhead]];
+                __builtin_prefetch(&later);
+                __builtin_prefetch(&later.nb);
+            }
+            if (i + kAhead < queue.size())
+                for (const std::uint32_t n : tiles[queue[i + kAhead]].nb) __builtin_prefetch(&tiles[n]);
+            const std::uint32_t t = queue[i];
+            Tile& tile = tiles[t];
+            const Word wave = tile.near[bucket] & ~tile.reached;
+            if (!wave) continue;
+            tile.near[bucket] ^= wave;
+            waves_.push_back({t, std::uint32_t(wave), std::uint32_t(wave >> 32)});
+            push<Up>(t, wave, level);
+        }
+        queue.clear();
+        for (std::size_t i = first; i < waves_.size(); i++) {
+            const Word wave = waves_[i].word();
+            Tile& tile = tiles[waves_[i].tile];
+            tile.reached |= wave;
+            for (int k = 0; k < 3; k++) tile.near[k] = (tile.near[k] & ~wave) | (level >> k & 1 ? wave : 0);
+            reached_count_ += std::uint32_t(std::popcount(wave));
+        }
+        level_ends_.push_back(std::uint32_t(waves_.size()));
+    }
+}
+
+// What passes load to which nearer neighbours, a whole tile at a time. Distances of bonded blocks differ by 3
+// at most, so that three bits of each tell which is nearer. Both ends of a flow that changed are to be
+// weighed anew.
+void Engine::set_flow() {
+    std::size_t kept = 0;
+    for (const std::uint32_t t : live_) {
+        Tile& tile = tiles[t];
+        Word dirty = tile.dirty;
+        for_each_direction([&]<int D>() TALUS_INLINE_LAMBDA {
+            Tile& next = tiles[tile.nb[D]];
+            Word theirs[3];
+            for (int k = 0; k < 3; k++) theirs[k] = seen<D>(tile.near[k], next.near[k]);
+            const Word bonds = D % 2 == 0 ? tile.bond[D / 2] : seen<D>(tile.bond[D / 2], next.bond[D / 2]);
+            // Own distance less theirs, mod 8.
+            const Word less0 = ~tile.near[0] & theirs[0];
+            const Word less1 = (~tile.near[1] & (theirs[1] | less0)) | (theirs[1] & less0);
+            const Word bit0 = tile.near[0] ^ theirs[0], bit1 = tile.near[1] ^ theirs[1] ^ less0,
+                       bit2 = tile.near[2] ^ theirs[2] ^ less1;
+            const Word flow = tile.reached & bonds & ~bit2 & (bit1 | bit0);
+            const Word changed = flow ^ tile.flow[D];
+            if (!changed) return;
+            tile.flow[D] = flow;
+            dirty |= changed | moved_inside<D>(changed);
+            next.dirty |= moved_across<D>(changed) & next.reached;
+        });
+        tile.dirty = dirty & tile.reached;
+        if (tile.reached) live_[kept++] = t;  // tiles of which nothing is left are done with
+    }
+    live_.resize(kept);
 }
 
 void Engine::spread() {
     waves_.clear();
     level_ends_.clear();
     reached_count_ = 0;
-    int left = 0;  // queues that hold anything
     for (const std::uint32_t t : live_) {
         Tile& tile = tiles[t];
         tile.reached = 0;
-        tile.pending[0] = tile.support;
+        tile.near[0] = tile.support;
+        tile.near[1] = tile.near[2] = tile.near[3] = 0;
         if (tile.support) queue_[0].push_back(t);
     }
-    int cost[6];
-    for (int d = 0; d < 6; d++) cost[d] = step_cost(d);
-
-    for (int level = 0; left < 4; level = (level + 1) & 3) {
-        std::vector<std::uint32_t>& queue = queue_[level];
-        left = queue.empty() ? left + 1 : 0;
-        const std::size_t first = waves_.size();
-        // Flow and spreading look at what was reached at smaller distances only; this wave is marked below.
-        for (std::size_t i = 0; i < queue.size(); i++) {
-            const std::uint32_t t = queue[i];
-            Tile& tile = tiles[t];
-            const Word wave = tile.pending[level] & ~tile.reached;
-            tile.pending[level] = 0;
-            if (!wave) continue;
-            reached_count_ += std::uint32_t(std::popcount(wave));
-            waves_.push_back({t, std::uint32_t(wave), std::uint32_t(wave >> 32)});
-            for_each_direction([&]<int D>() TALUS_INLINE_LAMBDA {
-                set_flow<D>(tile, wave, flow_towards<D>(tile, wave));
-                push<D>(t, wave, (level + cost[D]) & 3);
-            });
-        }
-        queue.clear();
-        for (std::size_t i = first; i < waves_.size(); i++) tiles[waves_[i].tile].reached |= waves_[i].word();
-        level_ends_.push_back(std::uint32_t(waves_.size()));
-    }
-    // What nothing reaches any more passes nothing on, and tiles of which nothing is left are done with.
-    std::size_t kept = 0;
-    for (const std::uint32_t t : live_) {
-        Tile& tile = tiles[t];
-        if (tile.reached) live_[kept++] = t;
-        const Word lost = tile.exists & ~tile.reached;
-        if (!lost) continue;
-        tile.dirty &= ~lost;
-        for_each_direction([&]<int D>() TALUS_INLINE_LAMBDA { set_flow<D>(tile, lost, 0); });
-    }
-    live_.resize(kept);
+    with_up([&]<int Up>() { spread_waves<Up>(); });
+    set_flow();
 }
 
 std::uint32_t Engine::weigh(bool first) {
@@ -179,7 +210,9 @@ void Engine::weigh_waves() {
             const Tile& soon = tiles[waves_[w - kAhead].tile];
             if (First || (soon.dirty & waves_[w - kAhead].word())) {
                 for (const std::uint32_t n : soon.nb) __builtin_prefetch(&tiles[n].flow);
-                __builtin_prefetch(&unit_[soon.base]);
+                const Word bits = waves_[w - kAhead].word();
+                __builtin_prefetch(&unit_[Tiles::index_in(soon, std::countr_zero(bits))]);
+                __builtin_prefetch(&unit_[Tiles::index_in(soon, 63 - std::countl_zero(bits))]);
             }
         }
         Word wave = waves_[w].word() & tile.dirty;
@@ -206,6 +239,19 @@ std::uint32_t Engine::first_round(const StructureSettings& settings) {
     begin();
     spread();
     return weigh(true);
+}
+
+// So that a re-check that has to do all again finds the room it needs.
+void Engine::leave_room() {
+    const auto more = [](auto& list) {
+        if (list.capacity() < list.size() + list.size() / 64 + 64)
+            list.reserve(list.size() + list.size() / 16 + 256);
+    };
+    more(waves_);
+    more(level_ends_);
+    std::size_t longest = 0;
+    for (const auto& queue : queue_) longest = queue.capacity() > longest ? queue.capacity() : longest;
+    for (auto& queue : queue_) queue.reserve(longest);
 }
 
 StructureReport Engine::solve(const StructureSettings& settings, StructureSolver::Progress progress,
@@ -248,6 +294,7 @@ StructureReport Engine::solve(const StructureSettings& settings, StructureSolver
         if (!land_fallen()) break;
     }
     at_rest_ = report.rounds == 1 && !broken;
+    if (at_rest_) leave_room();
     report.verdict = fallen ? Verdict::falls : Verdict::stands;
     if (fallen || !at_rest_) collect(report);
     return report;

@@ -4,14 +4,13 @@
 // The rule in words is in docs/STRUCTURE.md, the plain form of it in tests/structure/load_oracle.h; both
 // give the same bits.
 //
-// A round is two passes. spread() reaches all blocks from the supports in order of distance, a wave of up to
-// 64 blocks (the bits of one tile) at a time, and notes for each block to which neighbours it passes load.
-// weigh() walks the waves backwards: the waves that flow into a block all come before it, so that its load is
-// known when it is split. Distances need no storing: the order of the waves and the flow bits say it all.
-// From the second round on only dirty blocks are weighed: a block whose flow in and out is as before, and
-// into which the same bits flow, has the load it had, and its bonds hold as they did. Determinism: a block
-// sorts what flows in by value, so the order inside a wave is free. Tests:
-// tests/structure/load_solver_test.cpp
+// A round is three passes. spread_waves() reaches all blocks from the supports in order of distance, a wave
+// of up to 64 blocks (the bits of one tile) at a time. set_flow() notes for each block to which neighbours it
+// passes load, a tile at a time, by the last three bits of the distances. weigh() walks the waves backwards:
+// the waves that flow into a block all come before it, so that its load is known when it is split. From the
+// second round on only dirty blocks are weighed: a block whose flow in and out is as before, and into which
+// the same bits flow, has the load it had, and its bonds hold as they did. Determinism: a block sorts what
+// flows in by value, so the order inside a wave is free. Tests: tests/structure/load_solver_test.cpp
 #pragma once
 
 #include "structure/load_tiles.h"
@@ -60,16 +59,17 @@ class Engine {
     void set_rule(const StructureSettings& settings);
     void begin();
     void all_live();
+    void leave_room();
     template <class F>
     void with_up(F&& f);
 
     void spread();
-    template <int D>
-    void push(std::uint32_t t, Word wave, int bucket);
-    template <int D>
-    Word flow_towards(const Tile& tile, Word wave) const;
-    template <int D>
-    void set_flow(Tile& tile, Word blocks, Word flow);
+    template <int Up>
+    void spread_waves();
+    template <int Up>
+    void push(std::uint32_t t, Word wave, int level);
+    void reach(std::uint32_t t, Word blocks, int bucket);
+    void set_flow();
     template <int D>
     void mark_dirty(Tile& tile, Word givers);
 
@@ -90,23 +90,29 @@ class Engine {
 
     // load_edit.cpp
     bool update();
-    bool raise_distances();
+    void raise_distances();
     void lower_distances();
     void renew_flow(std::uint32_t t, int bit);
     template <int Up>
-    bool weigh_dirty();
+    void weigh_dirty();
+    void note(std::vector<Node>& list, const Node& node);
     std::uint32_t distance_at(std::uint32_t t, int bit) const;
-    int step_cost(int direction) const { return direction == up_ ? 1 : direction == (up_ ^ 1) ? 3 : 2; }
+    static constexpr int step_cost(int direction, int up) {
+        return direction == up ? 1 : direction == (up ^ 1) ? 3 : 2;
+    }
+    int step_cost(int direction) const { return step_cost(direction, up_); }
     void touch(std::uint32_t t, int bit);
 
     StructureSettings settings_;
     int up_ = 2;  // inner
-    double safe_hanging_ = 0, safe_sideways_ = 0, safe_standing_ = 0, safe_ = 0;
+    double safe_hanging_ = 0, safe_sideways_ = 0, safe_standing_ = 0;
+    double safe_[8] = {};              // the least of them: +4 hanging, +2 sideways, +1 standing
     std::uint32_t broken_ = 0;         // in this round
     std::uint32_t reached_count_ = 0;  // blocks joined to a support
     // The state is that of the first round of the structure as it was solved last, nothing broke in it, and
     // edits since then are noted below.
     bool at_rest_ = false;
+    bool too_many_ = false;  // edits, or blocks they concern: a list below is full
 
     std::vector<double> unit_;  // for each block: its load / its shares
     std::vector<std::uint32_t>
@@ -119,7 +125,7 @@ class Engine {
     std::vector<double> landed_;             // loads from fallen parts
     std::vector<Wave> part_;                 // of the last flood
     std::vector<std::uint32_t> stack_, count_, touched_;            // scratch
-    std::vector<Node> heap_, suspects_, placed_, changed_, dirty_;  // of edits
+    std::vector<Node> heap_, suspects_, placed_, changed_, dirty_;  // of edits: never grow
 };
 
 }  // namespace talus::load

@@ -5,33 +5,32 @@
 
 namespace talus::load {
 
-// Fills part_ with the fallen part that holds this block and sets pending[3] on it, which
-// must be set on all that stands. A tile may come up in more
-// than one entry.
+// Fills part_ with the fallen part that holds this block and sets near[3] on it, which must be set on all
+// that stands; near[0] must be clear. A tile may come up in more than one entry.
 void Engine::flood_part(std::uint32_t start, int bit) {
     part_.clear();
     const auto reach = [&](std::uint32_t t, Word bits) {
         Tile& tile = tiles[t];
-        bits &= ~(tile.pending[3] | tile.pending[0]);
+        bits &= ~(tile.near[3] | tile.near[0]);
         if (!bits) return;
-        if (!tile.pending[0]) stack_.push_back(t);
-        tile.pending[0] |= bits;
+        if (!tile.near[0]) stack_.push_back(t);
+        tile.near[0] |= bits;
     };
     reach(start, Word(1) << bit);
     while (!stack_.empty()) {
         const std::uint32_t t = stack_.back();
         stack_.pop_back();
         Tile& tile = tiles[t];
-        Word wave = tile.pending[0];
-        tile.pending[0] = 0;
+        Word wave = tile.near[0];
+        tile.near[0] = 0;
         // Inside the tile until nothing is added, then over its borders once.
         const Word x = tile.bond[0] & ~kColumn7, z = tile.bond[2];
         for (Word before = 0; before != wave;) {
             before = wave;
             wave |= (wave & x) << 1 | ((wave >> 1) & x) | (wave & z) << 8 | ((wave >> 8) & z);
         }
-        wave &= ~tile.pending[3];
-        tile.pending[3] |= wave;
+        wave &= ~tile.near[3];
+        tile.near[3] |= wave;
         part_.push_back({t, std::uint32_t(wave), std::uint32_t(wave >> 32)});
         for_each_direction([&]<int D>() {
             Word across = 0;
@@ -49,9 +48,10 @@ bool Engine::land_fallen() {
     const int up = up_;
     landed_at_.resize(tiles.end_tile());
     for (std::uint32_t t = 1; t < tiles.end_tile(); t++) {
-        tiles[t].pending[3] =
+        tiles[t].near[0] = 0;
+        tiles[t].near[3] =
             tiles[t].reached;  // a flood never enters what stands: no unbroken bond leads there
-        tiles[t].pending[2] = landed_at_[t].blocks;
+        tiles[t].near[2] = landed_at_[t].blocks;
     }
     // Standing blocks with a fallen one right above.
     std::uint32_t total = 0;
@@ -65,7 +65,7 @@ bool Engine::land_fallen() {
         });
         const Word landed = tile.reached & ~tile.support & above;
         // Supports take their part of the load but need not know of it.
-        tile.pending[1] = tile.reached & above;
+        tile.near[1] = tile.reached & above;
         landed_at_[t] = {landed, total};
         total += std::uint32_t(std::popcount(landed));
     }
@@ -73,7 +73,7 @@ bool Engine::land_fallen() {
     count_.resize(tiles.kind_count(), 0);
 
     for (std::uint32_t t = 1; total && t < tiles.end_tile(); t++) {
-        for (Word rest; (rest = tiles[t].exists & ~tiles[t].pending[3]) != 0;) {
+        for (Word rest; (rest = tiles[t].exists & ~tiles[t].near[3]) != 0;) {
             flood_part(t, std::countr_zero(rest));
             // The blocks under the part, and its mass, added in ascending order.
             std::uint32_t under = 0;
@@ -81,9 +81,9 @@ bool Engine::land_fallen() {
                 const Tile& tile = tiles[w.tile];
                 for_each_direction([&]<int D>() {
                     if (D != (up ^ 1)) return;
-                    under += std::uint32_t(std::popcount(moved_inside<D>(w.word()) & tile.pending[1]));
-                    under += std::uint32_t(
-                        std::popcount(moved_across<D>(w.word()) & tiles[tile.nb[D]].pending[1]));
+                    under += std::uint32_t(std::popcount(moved_inside<D>(w.word()) & tile.near[1]));
+                    under +=
+                        std::uint32_t(std::popcount(moved_across<D>(w.word()) & tiles[tile.nb[D]].near[1]));
                 });
             }
             if (under == 0) continue;
@@ -117,8 +117,7 @@ bool Engine::land_fallen() {
     }
     for (std::uint32_t t = 1; t < tiles.end_tile(); t++) {
         Tile& tile = tiles[t];
-        tile.dirty |= landed_at_[t].blocks | tile.pending[2];
-        for (Word& w : tile.pending) w = 0;
+        tile.dirty |= landed_at_[t].blocks | tile.near[2];
     }
     return total != 0;
 }
@@ -126,12 +125,15 @@ bool Engine::land_fallen() {
 // Everything comes out in order of cells, row by row, so that a million cells in many parts need no sorting.
 void Engine::collect(StructureReport& report) {
     std::size_t broken = 0;
-    for (std::uint32_t t = 1; t < tiles.end_tile(); t++) tiles[t].pending[3] = tiles[t].reached;
+    for (std::uint32_t t = 1; t < tiles.end_tile(); t++) {
+        tiles[t].near[0] = 0;
+        tiles[t].near[3] = tiles[t].reached;
+    }
     // Numbers the parts, as the floods find them. What fell has no distance: its place holds the number.
     std::vector<std::uint32_t>& part_of = distance_;
     std::vector<std::uint32_t> sizes;
     for (std::uint32_t t = 1; t < tiles.end_tile(); t++)
-        for (Word rest; (rest = tiles[t].exists & ~tiles[t].pending[3]) != 0;) {
+        for (Word rest; (rest = tiles[t].exists & ~tiles[t].near[3]) != 0;) {
             flood_part(t, std::countr_zero(rest));
             std::uint32_t size = 0;
             for (const Wave& w : part_)
@@ -143,11 +145,11 @@ void Engine::collect(StructureReport& report) {
         }
     for (std::uint32_t t = 1; t < tiles.end_tile(); t++) {
         Tile& tile = tiles[t];
-        tile.pending[3] = tile.exists & ~tile.reached;
-        tile.pending[0] = tiles.all_bonds<0>(tile) & ~tile.bond[0];
-        tile.pending[1] = tiles.all_bonds<1>(tile) & ~tile.bond[1];
-        tile.pending[2] = tiles.all_bonds<2>(tile) & ~tile.bond[2];
-        for (int axis = 0; axis < 3; axis++) broken += std::size_t(std::popcount(tile.pending[axis]));
+        tile.near[3] = tile.exists & ~tile.reached;
+        tile.near[0] = tiles.all_bonds<0>(tile) & ~tile.bond[0];
+        tile.near[1] = tiles.all_bonds<1>(tile) & ~tile.bond[1];
+        tile.near[2] = tiles.all_bonds<2>(tile) & ~tile.bond[2];
+        for (int axis = 0; axis < 3; axis++) broken += std::size_t(std::popcount(tile.near[axis]));
     }
 
     // Their order: by size, then by lowest cell, which is the order in which the cells come by.
@@ -156,7 +158,7 @@ void Engine::collect(StructureReport& report) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> order;  // size, part
     order.reserve(sizes.size());
     if (!sizes.empty())
-        tiles.for_each_in_order([](const Tile& tile) { return tile.pending[3]; },
+        tiles.for_each_in_order([](const Tile& tile) { return tile.near[3]; },
                                 [&](const Tile& tile, int bit) {
                                     const std::uint32_t part = part_of[Tiles::index_in(tile, bit)];
                                     if (place[part] != kUnseen) return;
@@ -172,21 +174,21 @@ void Engine::collect(StructureReport& report) {
         report.parts[i].reserve(order[i].first);
     }
     if (!sizes.empty())
-        tiles.for_each_in_order([](const Tile& tile) { return tile.pending[3]; },
+        tiles.for_each_in_order([](const Tile& tile) { return tile.near[3]; },
                                 [&](const Tile& tile, int bit) {
                                     report.parts[place[part_of[Tiles::index_in(tile, bit)]]].push_back(
                                         tiles.outer(Tiles::cell_at(tile, bit)));
                                 });
     report.broken_bonds.reserve(broken);
     if (broken)
-        tiles.for_each_in_order(
-            [](const Tile& tile) { return tile.pending[0] | tile.pending[1] | tile.pending[2]; },
-            [&](const Tile& tile, int bit) {
-                const Cell c = Tiles::cell_at(tile, bit);
-                for (const int axis : {0, 2, 1})  // the order of the other ends
-                    if (tile.pending[axis] >> bit & 1)
-                        report.broken_bonds.emplace_back(tiles.outer(c), tiles.outer(c + kStep[2 * axis]));
-            });
+        tiles.for_each_in_order([](const Tile& tile) { return tile.near[0] | tile.near[1] | tile.near[2]; },
+                                [&](const Tile& tile, int bit) {
+                                    const Cell c = Tiles::cell_at(tile, bit);
+                                    for (const int axis : {0, 2, 1})  // the order of the other ends
+                                        if (tile.near[axis] >> bit & 1)
+                                            report.broken_bonds.emplace_back(
+                                                tiles.outer(c), tiles.outer(c + kStep[2 * axis]));
+                                });
     if (tiles.is_turned()) {
         // That was the order of the inner cells.
         for (std::vector<Cell>& part : report.parts) std::sort(part.begin(), part.end());
@@ -197,8 +199,6 @@ void Engine::collect(StructureReport& report) {
             return a.first == b.first ? a.second < b.second : a.first < b.first;
         });
     }
-    for (std::uint32_t t = 1; t < tiles.end_tile(); t++)
-        for (Word& w : tiles[t].pending) w = 0;
 }
 
 }  // namespace talus::load

@@ -106,16 +106,12 @@ void Tiles::add_cells(std::span<const StructureBlock> blocks) {
     }
 }
 
-// Finds the neighbours of a tile.
-void Tiles::link(std::uint32_t t) {
-    Tile& tile = tiles_[t];
-    for (int d = 0; d < 6; d++) {
-        // A tile outside the range of a cell cannot exist; y is the only axis that could wrap.
-        const std::int64_t y = std::int64_t(tile.coord.y) + kStep[d].y;
-        const bool wraps = y != std::int32_t(y);
-        tile.nb[d] = wraps ? kNullTile
-                           : lookup({tile.coord.x + kStep[d].x, std::int32_t(y), tile.coord.z + kStep[d].z});
-    }
+// The tile next to this one, blocks touching or not.
+std::uint32_t Tiles::beside(const Tile& tile, int d) const {
+    // A tile outside the range of a cell cannot exist; y is the only axis that could wrap.
+    const std::int64_t y = std::int64_t(tile.coord.y) + kStep[d].y;
+    if (y != std::int32_t(y)) return kNullTile;
+    return lookup({tile.coord.x + kStep[d].x, std::int32_t(y), tile.coord.z + kStep[d].z});
 }
 
 void Tiles::set(std::span<const StructureBlock> blocks) {
@@ -162,7 +158,12 @@ void Tiles::set(std::span<const StructureBlock> blocks) {
         tile.slots = tile.exists;
         blocks_ += std::uint32_t(std::popcount(tile.exists));
         supports_ += std::uint32_t(std::popcount(tile.support));
-        link(t);
+        // Most tiles of a column touch no other beside it: the passes need not look there.
+        for_each_direction([&]<int D>() {
+            const Word across = moved_across<D>(tile.exists);
+            const std::uint32_t n = across ? beside(tile, D) : kNullTile;
+            tile.nb[D] = across & tiles_[n].exists ? n : kNullTile;
+        });
     }
     assert(blocks_ == blocks.size() && "cells must be distinct");
 
@@ -202,22 +203,29 @@ void Tiles::place(const StructureBlock& block) {
     assert(std::isfinite(block.mass) && block.mass >= 0 && block.strength > 0);
     const Cell cell = inner(block.cell);
     const std::uint32_t before = end_tile();
-    const std::uint32_t t = find_or_add(tile_of(cell));
-    if (end_tile() != before) {
-        order_.clear();
-        link(t);
-        for (int d = 0; d < 6; d++)
-            if (tiles_[t].nb[d] != kNullTile) tiles_[tiles_[t].nb[d]].nb[d ^ 1] = t;
+    std::uint32_t t = find(cell);
+    if (t == kNullTile) {
+        if (tiles_.size() == tiles_.capacity()) tiles_.reserve(tiles_.size() + tiles_.size() / 8 + 8);
+        t = find_or_add(tile_of(cell));
     }
+    if (end_tile() != before) order_.clear();
     Tile& tile = tiles_[t];
     const int bit = bit_of(cell);
     const Word one = Word(1) << bit;
     assert(!(tile.exists & one));
+    for_each_direction([&]<int D>() {
+        const Word across = moved_across<D>(one);
+        if (!across || tile.nb[D] != kNullTile) return;
+        const std::uint32_t n = beside(tile, D);
+        if (!(tiles_[n].exists & across)) return;
+        tile.nb[D] = n;
+        tiles_[n].nb[D ^ 1] = t;
+    });
     const std::uint32_t kind = kinds_.number(block.mass + 0.0, double(block.strength));
     if (!(tile.slots & one)) {
         // No room: the whole tile gets places of its own, so that this happens to it once only.
         const std::uint32_t base = slot_count();
-        kind_.resize(base + 64, kind);
+        grow_to(kind_, base + 64);
         for (Word rest = tile.slots; rest; rest &= rest - 1) {
             const int b = std::countr_zero(rest);
             kind_[base + std::uint32_t(b)] = kind_[index_in(tile, b)];

@@ -2,8 +2,8 @@
 //
 // Layer: structure (internal). A tile is one 8 x 8 layer of cells; only tiles that hold a block exist:
 //
-//     bit x + 8 z of a word        z    56 .. 63        nb[dir]: the tile next to this one, or the
-//                                  |     :     :        null tile, which is empty for ever
+//     bit x + 8 z of a word        z    56 .. 63        nb[dir]: the tile next to this one if blocks
+//                                  |     :     :        touch there, else the null tile, empty for ever
 //                                  +--   0 ..  7 -> x   dir: 0 +x, 1 -x, 2 +y, 3 -y, 4 +z, 5 -z
 //
 // The doubles of a block lie at base + (number of blocks of the tile on lower bits), so nothing is stored
@@ -74,26 +74,36 @@ template <class F>
     f.template operator()<5>();
 }
 
+/// Longer by at most an eighth in reserve: memory counts.
+template <class T>
+void grow_to(std::vector<T>& list, std::size_t size) {
+    if (size > list.capacity()) list.reserve(size + size / 8);
+    list.resize(size);
+}
+
 constexpr std::uint32_t kMixedKinds = 0xffffffffu;
 
 struct alignas(64) Tile {
-    Word reached = 0;        // joined to a support in this round
-    Word bond[3] = {};       // unbroken bond to the neighbour at +x, +y, +z
-    std::uint32_t nb[6];     // neighbour tiles
+    // What spreading reads of a neighbour.
+    Word reached = 0;   // joined to a support in this round
+    Word near[4] = {};  // not reached yet: to be so at distance 0..3 (mod 4) if nothing is nearer; of what is
+                        // reached: three bits of its distance. Between spreads free for other use
+    Word bond[3] = {};  // unbroken bond to the neighbour at +x, +y, +z
+
+    // What weighing reads of a neighbour.
+    Word flow[6] = {};       // the block passes load to its neighbour at dir
+    Word slots = 0;          // has a place in the per-block arrays: what exists or once did
     std::uint32_t base = 0;  // of the per-block arrays
     std::uint32_t kind = 0;  // of all its blocks; kMixedKinds: see Tiles::kind_of
 
-    Word pending[4] = {};  // to be reached at distance 0..3 (mod 4) if nothing is nearer
-    Word exists = 0;
-    Word support = 0;
-    Word slots = 0;  // has a place in the per-block arrays: what exists or once did
+    std::uint32_t nb[6] = {};  // tiles of which a block touches one of these
     Word dirty = 0;  // to be weighed anew: flow in or out, or a load that comes in, may have changed
-
-    Word flow[6] = {};  // the block passes load to its neighbour at dir
-    Cell coord;         // x, z in eights of cells
+    Word support = 0;
+    Word exists = 0;
+    Cell coord;  // x, z in eights of cells
     std::uint32_t unused = 0;
 };
-static_assert(sizeof(Tile) == 192, "three cache lines: the first is what spreading reads of a neighbour");
+static_assert(sizeof(Tile) == 192, "three lines of cache");
 
 /// What blocks share: most structures have few kinds.
 struct Kind {
@@ -218,7 +228,7 @@ class Tiles {
     void start(int turn);
     void add_cells(std::span<const StructureBlock> blocks);
     void sort_order();
-    void link(std::uint32_t t);
+    std::uint32_t beside(const Tile& tile, int d) const;
     std::uint32_t lookup(Cell coord) const;
     void rehash(std::size_t slots);
     std::uint32_t find_or_add(Cell coord);

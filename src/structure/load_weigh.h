@@ -7,8 +7,25 @@
 
 namespace talus::load {
 
-/// Adds up to seven values to `sum` one by one, in ascending order.
-inline double add_sorted(double sum, double* value, int n) {
+/// Adds up to seven values to `sum` one by one, in ascending order. Loads are as good as random here: few of
+/// them are sorted without branches.
+[[gnu::always_inline]] inline double add_sorted(double sum, double* value, int n) {
+    const auto order = [](double& a, double& b) {
+        const double low = a < b ? a : b;
+        b = a < b ? b : a;
+        a = low;
+    };
+    if (n == 1) return sum + value[0];
+    if (n == 2) {
+        order(value[0], value[1]);
+        return sum + value[0] + value[1];
+    }
+    if (n == 3) {
+        order(value[0], value[1]);
+        order(value[1], value[2]);
+        order(value[0], value[1]);
+        return sum + value[0] + value[1] + value[2];
+    }
     for (int i = 1; i < n; i++) {
         const double v = value[i];
         int j = i;
@@ -51,7 +68,11 @@ Word Engine::weigh_blocks(std::uint32_t t, Word blocks) {
     });
     const LandedTile landed = landed_at_.empty() ? LandedTile{} : landed_at_[t];
     const Word loaded = from[0] | from[1] | from[2] | from[3] | from[4] | from[5] | landed.blocks;
-    Word moved = 0;
+    Word side = 0;
+    for_each_direction([&]<int D>() TALUS_INLINE_LAMBDA {
+        if constexpr (D / 2 != Up / 2) side |= tile.flow[D];
+    });
+    Word moved = 0, heavy = 0;
     for (Word rest = blocks; rest; rest &= rest - 1) {
         const int bit = std::countr_zero(rest);
         const Word one = rest & -rest;
@@ -68,7 +89,7 @@ Word Engine::weigh_blocks(std::uint32_t t, Word blocks) {
             });
             if (landed.blocks & one)
                 in[n++] = landed_[landed.base + std::uint32_t(std::popcount(landed.blocks & (one - 1)))];
-            load = n == 1 ? load + in[0] : add_sorted(load, in, n);
+            load = add_sorted(load, in, n);
         }
         int shares = tile.flow[Down] & one ? 4 : 0;
         for_each_direction([&]<int D>() TALUS_INLINE_LAMBDA {
@@ -76,10 +97,13 @@ Word Engine::weigh_blocks(std::uint32_t t, Word blocks) {
         });
         const double unit = load / shares;
         const bool same = std::bit_cast<std::uint64_t>(unit) == std::bit_cast<std::uint64_t>(unit_[index]);
-        moved |= same ? 0 : one;
+        moved |= Word(!same) << bit;
         unit_[index] = unit;
-        if (unit > safe_) break_overloaded<Up>(t, bit, index);
+        const double safe =
+            safe_[(tile.flow[Up] >> bit & 1) * 4 + (side >> bit & 1) * 2 + (tile.flow[Down] >> bit & 1)];
+        heavy |= Word(unit > safe) << bit;
     }
+    for_each_bit(heavy, [&](int bit) { break_overloaded<Up>(t, bit, tiles.index_in(tile, bit)); });
     return moved;
 }
 

@@ -54,10 +54,7 @@ Side side_of(const LevelState& level, Group* group, DVec3 point) {
         return side;
     }
     const auto cell = touched_block(level.terrain(), point / e);
-    if (!cell) {
-        side.block = smooth_block_near(level, point);
-        return side;
-    }
+    if (!cell) return side;
     side.cell = *cell;
     side.block = level.terrain().get(*cell);
     side.center = cell_center(level, *cell);

@@ -1,31 +1,9 @@
 // Edits that are solved again around them: the answer of a solve from nothing, without drift, in the same
 // bits for every copy, and without allocating.
+#include "count_allocations.h"
 #include "physical_cases.h"
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <string>
-
-namespace {
-std::atomic<long> allocations{0};
-}  // namespace
-
-void* operator new(std::size_t size) {
-    allocations++;
-    if (void* p = std::malloc(size ? size : 1)) return p;
-    std::abort();
-}
-void* operator new(std::size_t size, std::align_val_t align) {
-    allocations++;
-    const std::size_t a = std::size_t(align);
-    if (void* p = std::aligned_alloc(a, (size + a - 1) / a * a)) return p;
-    std::abort();
-}
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
 
 namespace talus {
 namespace {
@@ -155,13 +133,13 @@ TEST(PhysicalEdit, NoAllocationInARecheck) {
         const StructureBlock b = blocks[std::size_t(random.below(int(blocks.size())))];
         if (b.support) continue;
         for (const bool out : {true, false}) {
-            const long before = allocations;
+            const long before = cases::allocations;
             if (out)
                 solver.remove_block(b.cell);
             else
                 solver.place_block(b);
             const StructureReport report = solver.solve();
-            const long made = allocations - before;
+            const long made = cases::allocations - before;
             EXPECT_EQ(report.verdict, Verdict::stands);
             if (!report.local_blocks) continue;
             local++;

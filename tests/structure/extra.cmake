@@ -1,0 +1,1 @@
+target_compile_definitions(test_structure PRIVATE TALUS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
