@@ -7,6 +7,7 @@
 // Tests: tests/world/
 #pragma once
 
+#include "talus/density_field.h"
 #include "talus/grid.h"
 #include "talus/jobs.h"
 #include "talus/space.h"
@@ -122,11 +123,12 @@ struct LevelEvent {
         blast,            ///< point, value = power
         debris_gone,      ///< group, point, value = blocks: crumbled away
         custom,           ///< of the host's own (Level::emit), all fields as it likes
+        smooth_terrain,   ///< cells from `cell` to `last` have another surface
     };
     Kind kind;
     GroupId group{}, parent{};
     StructureId structure{};
-    Cell cell{};
+    Cell cell{}, last{};
     BlockId block = kAir, other_block = kAir;
     Cause cause = Cause::script;
     std::uint32_t first_bond = 0;
@@ -209,8 +211,26 @@ class Level {
     /// for changes. `source` must outlive the level or be taken away first; its ids are of this level's
     /// table.
     void set_terrain_source(TerrainSource* source);
-    /// The host says that these cells of its terrain changed.
+    /// The host says that these cells of its terrain changed, blocks or smooth ground.
     void terrain_changed(const CellBox& cells);
+
+    /// Smooth ground beside the blocks (density_field.h), a sample at each corner of the terrain's cells.
+    /// Bodies collide with it, structures stand on it, blasts and carving dig it, rays meet it. Goes before
+    /// that of a TerrainSource, which only collides, carries and stops blasts: a host digs its own.
+    /// @param samples  the ground as it was made; must outlive the level or be replaced first. Null: none but
+    ///     what fill() makes
+    /// @param block  what it is made of: friction, blast resistance; a negative hardness is never dug by
+    ///     blasts. kAir: the level has no smooth ground any more
+    void set_smooth_terrain(const DensitySource* samples, BlockId block);
+    /// To read, draw (mesh_surface) and save; null: none.
+    const DensityField* smooth_terrain() const;
+    BlockId smooth_block() const;  ///< kAir: none
+    /// A ball of ground is taken away or put there. @return the cells whose surface changed; empty: none, or
+    /// the ball is too large (DensityField::kMostSamples; logged)
+    CellBox dig(DVec3 center, float radius);
+    CellBox fill(DVec3 center, float radius);
+    /// The source of the smooth ground gives other samples there. What was dug or filled stays.
+    void smooth_terrain_changed(const CellBox& samples);
 
     /// Marks terrain as a structure, which bears load where it is: the solver judges it when blocks of it are
     /// gone or what it stands on is, damage wears it, and what falls becomes groups. Air, unbreakable blocks
@@ -268,11 +288,13 @@ class Level {
     float wear_of(Cell cell) const;
     bool wear_down(Cell cell, float amount);
 
-    /// Remove every block (groups and terrain) whose centre is inside; no drops. @return how many
+    /// Remove every block (groups and terrain) whose centre is inside, and smooth ground; no drops. @return
+    /// how many blocks
     std::size_t carve(const DBox& box);
     std::size_t carve_sphere(DVec3 center, double radius);
     std::size_t carve_capsule(DVec3 a, DVec3 b, double radius);
-    /// An explosion of the given power (TNT 4; at most 64). @return blocks destroyed
+    /// An explosion of the given power (TNT 4; at most 64). Smooth ground gets a crater as deep as a ray gets
+    /// into it right under the blast. @return blocks destroyed
     std::size_t blast(DVec3 center, float power);
 
     /// Asks for a structural check; its answer is applied at a later tick.
@@ -311,6 +333,8 @@ class Level {
         DVec3 point;
         float distance = 0;
         bool ground = false;  ///< the flat floor below the blocks
+        bool smooth = false;  ///< smooth ground; `cell` is the one the point lies in, normal is zero
+        Vec3 outward;         ///< out of the surface that was hit, world; for blocks of a group too
     };
     std::optional<Hit> cast_ray(DVec3 origin, Vec3 direction, float max_distance) const;
 

@@ -1,11 +1,12 @@
 // snapshot.h - a whole level as bytes, and a level from these that goes on with the same bits.
 //
 // Layer: world. Kept: everything that decides what comes next, down to contacts, sleep clocks, wear, answers
-// of structural checks under way, free numbers and the state of the generator; see docs/formats/snapshot.md.
-// Not kept: events, owner pointers of bodies, the settings' jobs, log and profile, blast targets, the blocks
-// of a host's terrain that are not cached (the host has them). Types of groups are kept by name. A save
-// (store.h) is smaller and lasts across versions, but what is in motion goes on a little differently.
-// Determinism: the same level gives the same bytes on every machine. Tests: tests/world/snapshot_test.cpp
+// of structural checks under way, free numbers and the state of the generator, what was dug and filled of
+// smooth ground; see docs/formats/snapshot.md. Not kept: events, owner pointers of bodies, the settings'
+// jobs, log and profile, blast targets, what a host's terrain and a DensitySource hold (the host has them).
+// Types of groups are kept by name. A save (store.h) is smaller and lasts across versions, but what is in
+// motion goes on a little differently. Determinism: the same level gives the same bytes on every machine.
+// Tests: tests/world/snapshot_test.cpp
 #pragma once
 
 #include "talus/level.h"
@@ -26,6 +27,7 @@ struct LevelHost {
     TerrainSource* terrain = nullptr;     ///< for a snapshot taken with a host's terrain
     std::span<GroupType* const> types{};  ///< added before the groups are made; see Level::add_group_type()
     BlastTargets* blast_targets = nullptr;
+    const DensitySource* smooth = nullptr;  ///< for one taken with samples of smooth ground
 };
 
 /// Changes nothing in the level; waits for structural checks under way. Not to be called from inside of a

@@ -25,6 +25,13 @@ class SmoothGround {
     /// nullopt where no surface is nearer than `reach` metres. During a step it is asked from several threads
     /// at once, and must give the same answer for the same point until Space::terrain_changed says otherwise.
     virtual std::optional<SurfacePoint> surface_near(DVec3 point, float reach) const = 0;
+    /// False only where neither ground nor surface is in the box: bodies there are left alone.
+    virtual bool any_in(const DBox& box) const {
+        const DVec3 half = (box.max - box.min) * 0.5;
+        return surface_near(box.min + half, float(length(half))).has_value();
+    }
+    /// True: not to be asked from several threads at once. Steps then run on one.
+    virtual bool one_thread() const { return false; }
 };
 
 /// Samples of smooth ground at grid points, metres inside the ground: positive inside, zero on the surface.
@@ -34,6 +41,8 @@ class DensitySource {
  public:
     virtual ~DensitySource() = default;
     virtual float density_at(Cell sample) const = 0;
+    /// True: not to be asked from several threads at once.
+    virtual bool one_thread() const { return false; }
 };
 
 class TerrainSource : public SmoothGround {
@@ -47,7 +56,9 @@ class TerrainSource : public SmoothGround {
         (void)cell, (void)block;
         return false;
     }
-    /// For smooth fields; none by default. A host that has one gives itself to Space::set_smooth_ground.
+    /// True: surface_near() has answers, and bodies collide with that ground too. Asked once, when the source
+    /// is given to a Level; a host without one gives itself to Space::set_smooth_ground.
+    virtual bool has_smooth_ground() const { return false; }
     std::optional<SurfacePoint> surface_near(DVec3 point, float reach) const override {
         (void)point, (void)reach;
         return std::nullopt;

@@ -80,6 +80,11 @@ enum class Call : std::uint8_t {
     change_settings,       // settings
     add_group_type,        // name
     set_blast_targets,     // are there any?
+    set_smooth_terrain,    // is there a source?, block
+    dig,                   // centre, radius
+    fill,                  // centre, radius
+    smooth_changed,        // box of samples
+    smooth_samples,        // answers of the source
 };
 
 struct CallLog {

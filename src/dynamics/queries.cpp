@@ -338,12 +338,8 @@ Overlaps Space::overlap_box(const Pose& pose, Vec3 half) const {
         for (const CollisionBox& box : patch.solids)
             if (boxes_overlap(world_axes, p - box.center, box.half, half)) out.terrain = true;
     });
-    for (int corner = 0; corner < 9 && s.world.smooth && !out.terrain; corner++) {  // the last: the middle
-        Vec3 p;
-        for (int k = 0; k < 3 && corner < 8; k++) p[k] = corner >> k & 1 ? half[k] : -half[k];
-        const auto near = s.world.smooth->surface_near(to_world({pose.position, q}, p), s.world.cell_size);
-        out.terrain = near && near->distance <= 0;
-    }
+    if (s.world.smooth && !out.terrain)
+        out.terrain = smooth_in_box(*s.world.smooth, {pose.position, q}, half, s.world.cell_size);
     for (const Body& body : bodies_in(around)) {
         const BodyHot& h = s.bodies.hot[body.id().index];
         const Vec3 p = seen_from(h, pose.position);

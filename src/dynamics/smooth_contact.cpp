@@ -14,6 +14,15 @@ constexpr float kTrust = 0.5f;           // of a field's distance: gradients are
 constexpr int kMostParts = 4096;         // of one edge
 constexpr int kBisections = 24;
 
+/// Half the bounds of a turned box.
+Vec3 extent_of(const Mat3& r, Vec3 half) {
+    Vec3 out;
+    for (int k = 0; k < 3; k++)
+        out[k] =
+            std::fabs(r.m[k][0]) * half.x + std::fabs(r.m[k][1]) * half.y + std::fabs(r.m[k][2]) * half.z;
+    return out;
+}
+
 /// f(p) for each point of the lattice on a box's surface, z and x within y.
 template <class F>
 void each_on_box(const CollisionBox& box, float spacing, F&& f) {
@@ -49,9 +58,12 @@ float spacing_of(const BodyShape::Data& shape, float cell_size) {
 float collide_smooth(const SmoothGround& ground, const BodyHot& a, float cell_size, float margin,
                      float around, std::vector<ContactPoint>& out) {
     const BodyShape::Data& shape = *a.shape;
-    const auto whole = ground.surface_near(a.position, (a.radius + around) / kTrust);
-    if (!whole) return around;
-    if (kTrust * whole->distance > a.radius + margin) return kTrust * whole->distance - a.radius;
+    auto any_within = [&](DVec3 middle, Vec3 half, float beyond) {
+        const DVec3 r = to_double(half + Vec3{beyond, beyond, beyond});
+        return ground.any_in({middle - r, middle + r});
+    };
+    const DVec3 middle = a.position + to_double((a.lo + a.hi) * 0.5f);
+    if (!any_within(middle, (a.hi - a.lo) * 0.5f, around)) return around;
     float nearest = around;
     auto place = [&](Vec3 p) { return a.position + to_double(a.rotation * (p - a.com)); };
     auto touch = [&](Vec3 p, float radius, std::int32_t box) {
@@ -80,16 +92,9 @@ float collide_smooth(const SmoothGround& ground, const BodyHot& a, float cell_si
     const float spacing = spacing_of(shape, cell_size);
     for (std::size_t i = 0; i < shape.solids.size(); i++) {
         const CollisionBox& box = shape.solids[i];
-        if (shape.solids.size() > 1) {
-            const float ball = length(box.half);
-            const auto near = ground.surface_near(place(box.center), (ball + around) / kTrust);
-            if (!near) continue;
-            const float least = kTrust * near->distance - ball;
-            if (least > margin) {
-                nearest = least < nearest ? least : nearest;
-                continue;
-            }
-        }
+        if (shape.solids.size() > 1 &&
+            !any_within(place(box.center), extent_of(a.rotation, box.half), around))
+            continue;
         each_on_box(box, spacing, [&](Vec3 p) { touch(p, 0, std::int32_t(i)); });
     }
     return nearest;
@@ -108,6 +113,25 @@ std::vector<Vec3> surface_points(const BodyShape::Data& shape, float cell_size) 
     });
     points.erase(std::unique(points.begin(), points.end()), points.end());
     return points;
+}
+
+bool smooth_in_box(const SmoothGround& ground, const Pose& pose, Vec3 half, float cell_size) {
+    const DVec3 r = to_double(extent_of(to_matrix(pose.rotation), half));
+    if (!ground.any_in({pose.position - r, pose.position + r})) return false;
+    bool found = false;
+    auto look = [&](Vec3 p) {
+        if (found) return;
+        const auto near = ground.surface_near(to_world(pose, p), 0);
+        found = near && near->distance <= 0;
+    };
+    // From the middle outwards, in shells no farther apart than the cells.
+    float widest = half.x > half.y ? half.x : half.y;
+    widest = widest > half.z ? widest : half.z;
+    const int shells = 1 + int(widest / cell_size < 64 ? widest / cell_size : 64);
+    look({});
+    for (int k = 1; k <= shells && !found; k++)
+        each_on_box({{}, half * (float(k) / float(shells))}, cell_size, look);
+    return found;
 }
 
 float march_to(const SmoothGround& ground, DVec3 origin, Vec3 d, float most, float radius, float cell_size,

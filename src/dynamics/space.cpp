@@ -109,13 +109,14 @@ void Space::State::internal_step(Space* space, float dt, int sub_steps) {
     solve.stacks = gravity > 0;
     up = gravity > 0 ? -settings.gravity / gravity : Vec3{};
     solve.up = up;
-    solve.jobs = settings.jobs && settings.jobs->worker_count() > 1 ? settings.jobs : nullptr;
+    JobSystem* const jobs = world.smooth && world.smooth->one_thread() ? nullptr : settings.jobs;
+    solve.jobs = jobs && jobs->worker_count() > 1 ? jobs : nullptr;
 
     last_dt = dt;
     quarantine_bad_input();
     broad.update(bodies, pairs, layers, dt);
     ask_filter(space);
-    narrow.run(bodies, pairs, broad, world, layers, dt, settings.jobs);
+    narrow.run(bodies, pairs, broad, world, layers, dt, jobs);
     wake_hit(dt);
     load_solver(solve.h);
     solver.build(pairs, narrow.active, solve);

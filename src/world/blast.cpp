@@ -105,8 +105,9 @@ struct Stretch {
 /// ends it.
 template <class F>
 void cast_blast_ray(LevelState& level, std::vector<Target>& targets, DVec3 center, Vec3 direction,
-                    double power, std::vector<Stretch>& stretches, F&& f) {
+                    double power, SmoothLoss& smooth, std::vector<Stretch>& stretches, F&& f) {
     stretches.clear();
+    smooth.next_ray();
     for (Target& t : targets) {
         const DVec3 d =
             t.group ? to_double(t.group->body.direction_to_local(direction)) : to_double(direction);
@@ -125,6 +126,8 @@ void cast_blast_ray(LevelState& level, std::vector<Target>& targets, DVec3 cente
     double energy = power;
     for (double t = 0; energy > 0; t += kStep, energy -= kAirLoss) {
         if (center.y + double(direction.y) * t < ground) return;
+        energy = smooth.pass(energy, center + to_double(direction) * t, t, kStep);
+        if (!(energy > 0)) return;
         for (const Stretch& s : stretches) {
             if (t < s.from || t > s.to) continue;
             const DVec3 p = (s.target->origin + s.direction * t) / e;
@@ -156,9 +159,10 @@ void push_bodies(LevelState& level, DVec3 center, double power, double reach,
     std::vector<Target> targets = find_targets(level, center, reach);
     std::vector<Push> pushes;
     std::vector<Stretch> stretches;
+    SmoothLoss smooth(level);
     for (Vec3 d : directions)
         cast_blast_ray(
-            level, targets, center, d, power, stretches,
+            level, targets, center, d, power, smooth, stretches,
             [&](double t, double energy, Target& target, Cell cell) {
                 if (!level.table.flags(target.grid->get(cell)).solid) return energy;
                 if (target.group) {
@@ -180,7 +184,7 @@ void push_bodies(LevelState& level, DVec3 center, double power, double reach,
 
 /// Share of a box that the blast sees past terrain and groups: 27 points of it, each by a ray.
 double exposure_of(LevelState& level, std::vector<Target>& targets, DVec3 center, double power,
-                   const DBox& box, std::vector<Stretch>& stretches) {
+                   const DBox& box, SmoothLoss& smooth, std::vector<Stretch>& stretches) {
     int seen = 0;
     for (int i = 0; i < 27; i++) {
         const double share[] = {0.1, 0.5, 0.9};
@@ -188,9 +192,9 @@ double exposure_of(LevelState& level, std::vector<Target>& targets, DVec3 center
         const DVec3 point =
             box.min + DVec3{size.x * share[i % 3], size.y * share[i / 3 % 3], size.z * share[i / 9]};
         const double distance = length(point - center);
-        bool hidden = false;
-        if (distance > 0)
-            cast_blast_ray(level, targets, center, to_float((point - center) * (1 / distance)), power,
+        bool hidden = smooth.hides(power, center, point, kAirLoss, kStep);
+        if (distance > 0 && !hidden)
+            cast_blast_ray(level, targets, center, to_float((point - center) * (1 / distance)), power, smooth,
                            stretches, [&](double t, double energy, Target& target, Cell cell) {
                                if (t >= distance) return 0.0;
                                if (!level.table.flags(target.grid->get(cell)).solid) return energy;
@@ -214,6 +218,7 @@ void push_others(LevelState& level, DVec3 center, double power, double reach) {
     if (bodies.empty() && others.empty()) return;
     std::vector<Target> targets = find_targets(level, center, reach);
     std::vector<Stretch> stretches;
+    SmoothLoss smooth(level);
     struct Push {
         Vec3 direction;
         double exposure = 0, energy = 0, distance = 0;
@@ -224,7 +229,7 @@ void push_others(LevelState& level, DVec3 center, double power, double reach) {
         out.distance = length(to);
         if (out.distance >= reach) return out;
         out.direction = out.distance > 0 ? to_float(to * (1 / out.distance)) : Vec3{0, 1, 0};
-        out.exposure = exposure_of(level, targets, center, power, bounds, stretches);
+        out.exposure = exposure_of(level, targets, center, power, bounds, smooth, stretches);
         out.energy = power * (1 - out.distance / reach);
         return out;
     };
@@ -269,9 +274,10 @@ std::size_t explode(LevelState& level, DVec3 center, float given_power) {
         even_directions(kRaysPerSquareMetre * 4 * 3.14159265358979 * reach * reach);
 
     std::vector<Stretch> stretches;
+    SmoothLoss smooth(level);
     for (Vec3 d : directions)
         cast_blast_ray(
-            level, targets, center, d, power, stretches,
+            level, targets, center, d, power, smooth, stretches,
             [&](double, double energy, Target& target, Cell cell) {
                 const BlockType& type = target.grid->type_at(cell);
                 float& reached = target.reached[cell];
@@ -326,6 +332,7 @@ std::size_t explode(LevelState& level, DVec3 center, float given_power) {
     }
     push_bodies(level, center, power, reach, directions);
     push_others(level, center, power, reach);
+    dig_crater(level, center, power, kAirLoss, kStep);
     return std::size_t(level.destroyed - before);
 }
 

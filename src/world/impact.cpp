@@ -54,7 +54,10 @@ Side side_of(const LevelState& level, Group* group, DVec3 point) {
         return side;
     }
     const auto cell = touched_block(level.terrain(), point / e);
-    if (!cell) return side;
+    if (!cell) {
+        side.block = smooth_block_near(level, point);
+        return side;
+    }
     side.cell = *cell;
     side.block = level.terrain().get(*cell);
     side.center = cell_center(level, *cell);

@@ -1,6 +1,7 @@
 #include "talus/level.h"
 
 #include "base/hash.h"
+#include "dynamics/smooth_contact.h"
 #include "dynamics/state.h"
 #include "world/archive.h"
 #include "world/level_state.h"
@@ -57,20 +58,12 @@ bool Level::break_terrain(Cell cell, Cause cause) {
     return read_terrain(*state_, cell).value_or(kAir) != block;  // a host may have refused
 }
 
-void Level::set_terrain_source(TerrainSource* source) {
-    const Recorded call(log_of(*state_), Call::set_terrain_source, source != nullptr);
-    LevelState& level = *state_;
-    source = taped_terrain(level, source);
-    level.host_terrain =
-        source ? std::make_unique<RegionCache>(*source, level.table, level.settings.cell_size) : nullptr;
-    level.space.set_terrain(&level.terrain());
-}
-
 void Level::terrain_changed(const CellBox& cells) {
     const Recorded call(log_of(*state_), Call::terrain_changed, cells);
     if (!state_->host_terrain) return;
     state_->host_terrain->changed(state_->space, cells);
     reread_structures(*state_, cells);
+    if (state_->host_smooth && !state_->smooth) tell_smooth_change(*state_, cells);
 }
 
 BlockId Level::set_terrain(Cell cell, BlockId block) {
@@ -171,6 +164,7 @@ bool Level::wear_down(GroupId id, Cell cell, float amount) {
 
 std::size_t Level::carve(const DBox& box) {
     const Recorded call(log_of(*state_), Call::carve, box);
+    dig_smooth(*state_, box, [&](DVec3 p) { return depth_in_box(box, p); });
     return carve_where(*state_, box, [](DVec3) { return true; });
 }
 
@@ -184,9 +178,14 @@ std::size_t Level::carve_capsule(DVec3 a, DVec3 b, double radius) {
     const DVec3 r{radius, radius, radius};
     const DVec3 axis = b - a;
     const double square = dot(axis, axis);
-    return carve_where(*state_, {min(a, b) - r, max(a, b) + r}, [&](DVec3 p) {
+    auto from_axis = [&](DVec3 p) {
         const double along = square > 0 ? std::clamp(dot(p - a, axis) / square, 0.0, 1.0) : 0;
-        const DVec3 d = p - (a + axis * along);
+        return p - (a + axis * along);
+    };
+    const DBox box{min(a, b) - r, max(a, b) + r};
+    dig_smooth(*state_, box, [&](DVec3 p) { return radius - length(from_axis(p)); });
+    return carve_where(*state_, box, [&](DVec3 p) {
+        const DVec3 d = from_axis(p);
         return dot(d, d) <= radius * radius;
     });
 }
@@ -261,29 +260,54 @@ std::optional<Level::Hit> Level::cast_ray(DVec3 origin, Vec3 direction, float ma
     if (!is_finite(origin) || !is_finite(direction) || d == Vec3{}) return std::nullopt;
     std::optional<Hit> best;
     float reach = max_distance;
+    auto axis_vector = [](Cell n) { return Vec3{float(n.x), float(n.y), float(n.z)}; };
+    auto cell_of = [&](DVec3 p) {
+        const DVec3 c = p / double(e);
+        return Cell{int(std::floor(c.x)), int(std::floor(c.y)), int(std::floor(c.z))};
+    };
     auto take = [&](const std::optional<RayHit>& hit, std::optional<GroupId> group) {
         if (!hit || hit->distance > reach || (best && hit->distance >= reach)) return;
         reach = hit->distance;
-        best =
-            Hit{group, hit->cell, hit->normal, origin + to_double(d * hit->distance), hit->distance, false};
+        Hit& h = best.emplace();
+        h.group = group;
+        h.cell = hit->cell;
+        h.normal = hit->normal;
+        h.point = origin + to_double(d * hit->distance);
+        h.distance = hit->distance;
     };
     take(talus::cast_ray(level.terrain(), e, origin, d, reach), std::nullopt);
+    if (best) best->outward = axis_vector(best->normal);
     for (const auto& slot : level.slots) {
         if (!slot || !slot->body.exists()) continue;
         const DVec3 local = to_double(slot->body.to_local(origin));
         take(talus::cast_ray(slot->grid, e, local, slot->body.direction_to_local(d), reach), slot->id);
+        if (best && best->group == slot->id)
+            best->outward = slot->body.direction_to_world(axis_vector(best->normal));
+    }
+    if (const SmoothGround* ground = smooth_ground(level)) {
+        Vec3 out;
+        const float t = march_to(*ground, origin, d, reach, 0, e, out);
+        if (t < reach) {
+            reach = t;
+            best.emplace();
+            best->smooth = true;
+            best->outward = out;
+            best->distance = t;
+            best->point = origin + to_double(d) * double(t);
+            best->cell = cell_of(best->point);
+        }
     }
     if (level.settings.ground && d.y < 0 && origin.y >= *level.settings.ground) {
         const double t = (*level.settings.ground - origin.y) / double(d.y);
         if (t < double(reach)) {
-            best = Hit{};
+            best.emplace();
             best->ground = true;
             best->normal = {0, 1, 0};
+            best->outward = {0, 1, 0};
             best->distance = float(t);
             best->point = origin + to_double(d) * t;
-            best->cell = {int(std::floor(best->point.x / double(e))),
-                          int(std::floor(*level.settings.ground / double(e))) - 1,
-                          int(std::floor(best->point.z / double(e)))};
+            best->cell = cell_of(best->point);
+            best->cell.y = int(std::floor(*level.settings.ground / double(e))) - 1;
         }
     }
     return best;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/call_log.h"
+#include "talus/density_field.h"
 #include "talus/group_type.h"
 #include "terrain/region_cache.h"
 #include "world/group.h"
@@ -35,6 +36,11 @@ void archive(A& a, T& v) {
     a(v.number, v.box);
 }
 
+struct SmoothTerrain {
+    DensityField field;
+    BlockId block;
+};
+
 struct Level::State {
     State(Level& owner, const LevelSettings& given);
     ~State();
@@ -49,6 +55,9 @@ struct Level::State {
     Grid own_terrain;
     std::unique_ptr<RegionCache> host_terrain;  ///< null: the terrain is own_terrain
     Space space;
+    std::unique_ptr<SmoothTerrain> smooth;  ///< null: none, or the host's
+    bool host_smooth = false;               ///< the host's terrain has smooth ground
+    std::unique_ptr<DensitySource> replay_samples;
     const Grid& terrain() const { return host_terrain ? host_terrain->grid() : own_terrain; }
     LevelRandom random;
     std::uint64_t tick = 0;
@@ -98,6 +107,8 @@ CallLog* log_of(LevelState& level);
 void end_recorded_tick(LevelState& level);
 /// A host's terrain, its answers written down if the level is recorded.
 TerrainSource* taped_terrain(LevelState& level, TerrainSource* source);
+const DensitySource* taped_samples(LevelState& level, const DensitySource* source);
+void forget_taped_samples(LevelState& level, const CellBox& samples);
 
 // --- groups.cpp: making, changing and taking away groups
 Group* create_group(LevelState& level, Grid grid, Joins joins, const GroupSettings& settings);
@@ -160,6 +171,43 @@ struct Piece {
     std::map<Cell, float> wear;
     PieceSettings settings;
 };
+
+// --- smooth.cpp: ground without cells
+/// That which bodies collide with: the level's own, else the host's; null: none.
+const SmoothGround* smooth_ground(const LevelState& level);
+/// Tells the space which it is.
+void choose_smooth_ground(LevelState& level);
+bool in_smooth_ground(const LevelState& level, DVec3 point);
+/// What the ground beside a point is made of; kAir when no smooth ground is near.
+BlockId smooth_block_near(const LevelState& level, DVec3 point);
+/// Call after the surface changed: wakes, asks for checks, makes the event. @return the cells
+CellBox tell_smooth_change(LevelState& level, const CellBox& cells);
+/// What blasts and carving do to the level's own smooth ground, but for protected regions.
+/// @param inside  how far a place is inside the tool, m
+CellBox dig_smooth(LevelState& level, const DBox& bounds, const std::function<double(DVec3)>& inside);
+double depth_in_box(const DBox& box, DVec3 p);
+/// A ball about a blast, down to where a ray that leaves it straight for the nearest ground ends.
+/// @param air_loss  what a ray loses each `step` metres
+void dig_crater(LevelState& level, DVec3 center, double power, double air_loss, double step);
+/// What a blast's ray loses in smooth ground, told as it goes.
+class SmoothLoss {
+ public:
+    explicit SmoothLoss(const LevelState& level);
+    /// @return the energy left at `p`, `way` metres along the ray; call in order of the way
+    double pass(double energy, DVec3 p, double way, double step);
+    void next_ray() { clear_until_ = 0; }
+    /// Does nothing of a ray get from one place to the other?
+    bool hides(double power, DVec3 from, DVec3 to, double air_loss, double step);
+    /// Of a step in the ground; nullopt: nothing passes.
+    std::optional<double> cost(double step) const;
+
+ private:
+    const SmoothGround* ground_;
+    float resistance_ = 0;
+    bool breaks_ = true;
+    double clear_until_ = 0;
+};
+
 // --- structures.cpp: terrain that bears load
 Structure* structure_at(const LevelState& level, Cell cell);
 StructureId make_structure(LevelState& level, std::span<const Cell> cells, const MarkSettings& settings);
@@ -179,6 +227,8 @@ Cell piece_origin(std::span<const Cell> cells);
 Piece lift_terrain(LevelState& level, std::span<const Cell> cells, Cell origin);
 /// A host says that these cells changed.
 void reread_structures(LevelState& level, const CellBox& cells);
+/// Structures with blocks in the bricks of these cells are to be checked.
+void check_structures_in(LevelState& level, const CellBox& cells);
 /// Puts a structure on the list of those with work to do.
 void put_to_work(LevelState& level, Structure& structure);
 /// Worn-through blocks leave, answers that are due are applied, checks that were asked for begin.

@@ -25,6 +25,12 @@ std::uint64_t counters_of(const LevelState& level) {
     each_counter(level, [&](const char*, std::uint64_t v, double, double) { hash.add(v); });
     hash.add(std::uint64_t(level.own_terrain.block_count()));
     hash.add(std::uint64_t(level.table.size()));
+    if (level.smooth)
+        level.smooth->field.for_each_edited([&](Cell brick, std::span<const float, 512> samples) {
+            hash.add(std::uint64_t(std::uint32_t(brick.x)) << 32 | std::uint32_t(brick.y));
+            hash.add(std::uint64_t(std::uint32_t(brick.z)));
+            for (const float s : samples) hash.add(s);
+        });
     return hash.value();
 }
 
@@ -80,6 +86,8 @@ bool TerrainTape::set_block(Cell cell, BlockId block) {
 }
 
 std::optional<SurfacePoint> TerrainTape::surface_near(DVec3 point, float reach) const {
+    // What a host asks between its calls changes nothing, and no replay asks it.
+    if (calls_ && calls_->depth == 0) return host_->surface_near(point, reach);
     // Expected: no surface.
     std::optional<SurfacePoint> found;
     const bool is = answer(Kind::surface, 0, [&] {
@@ -89,6 +97,11 @@ std::optional<SurfacePoint> TerrainTape::surface_near(DVec3 point, float reach) 
     if (!is) return std::nullopt;
     if (host_) surprises_.back().surface = *found;
     return host_ ? *found : surprises_[next_ - 1].surface;
+}
+
+bool TerrainTape::any_in(const DBox& box) const {
+    if (calls_ && calls_->depth == 0) return host_->any_in(box);
+    return answer(Kind::any, 1, [&] { return std::uint16_t(host_->any_in(box)); }) != 0;
 }
 
 void TerrainTape::write(ByteWriter& a) {
@@ -110,11 +123,65 @@ void TerrainTape::read(ByteReader& a) {
     for (std::size_t i = 0; i < n && a.ok(); i++) {
         Surprise& s = surprises_.emplace_back();
         a(s.as_expected, s.kind);
-        a.check(s.kind <= Kind::end && (s.kind == Kind::end) == (i + 1 == n), "an answer of no kind");
+        a.check(s.kind <= Kind::any && (s.kind == Kind::end) == (i + 1 == n), "an answer of no kind");
         if (s.kind != Kind::end) a(s.value);
         if (s.kind == Kind::surface) a(s.surface.distance, s.surface.outward);
     }
     expected_ = surprises_.empty() ? 0 : surprises_[0].as_expected;
+}
+
+// --- samples of smooth ground
+
+float DensityTape::density_at(Cell sample) const {
+    const Cell brick = brick_of(sample);
+    auto it = known_.find(brick);
+    if (it == known_.end() && host_) {
+        if (calls_->depth == 0) return host_->density_at(sample);
+        Samples s;
+        for (int i = 0; i < 512; i++)
+            s.at[i] = host_->density_at(
+                {brick.x * 8 + (i & 7), brick.y * 8 + (i >> 6), brick.z * 8 + (i >> 3 & 7)});
+        fresh_.emplace_back(brick, s);
+        it = known_.emplace(brick, s).first;
+    } else if (it == known_.end()) {
+        for (auto told = fresh_.begin(); told != fresh_.end() && it == known_.end(); ++told) {
+            if (told->first != brick) continue;
+            it = known_.emplace(brick, told->second).first;
+            fresh_.erase(told);
+            break;
+        }
+        if (it == known_.end()) {
+            asked_more_ = true;
+            return -1;
+        }
+    }
+    return it->second.at[index_in_brick(sample)];
+}
+
+void DensityTape::forget(const CellBox& samples) {
+    const Cell lo = brick_of(samples.min), hi = brick_of(samples.max);
+    std::erase_if(known_, [&](const auto& entry) {
+        const Cell b = entry.first;
+        return b.x >= lo.x && b.x <= hi.x && b.y >= lo.y && b.y <= hi.y && b.z >= lo.z && b.z <= hi.z;
+    });
+}
+
+void DensityTape::write(ByteWriter& a) {
+    a.size(fresh_.size());
+    for (const auto& [brick, samples] : fresh_) {
+        a(brick);
+        for (const float s : samples.at) a(s);
+    }
+    fresh_.clear();
+}
+
+void DensityTape::read(ByteReader& a) {
+    const std::size_t n = a.size(12 + 4 * 512);
+    for (std::size_t i = 0; i < n && a.ok(); i++) {
+        auto& [brick, samples] = fresh_.emplace_back();
+        a(brick);
+        for (float& s : samples.at) a(s);
+    }
 }
 
 // --- the recorder
@@ -140,6 +207,12 @@ void Recording::write_new_types() {
 
 void Recording::end_tick() {
     write_new_types();  // a host's terrain may have brought some
+    if (samples && samples->has_news()) {
+        ByteWriter told;
+        told(Call::smooth_samples);
+        samples->write(told);
+        frame(told.bytes);
+    }
     ByteWriter a;
     std::uint32_t awake = 0;
     for (const auto& slot : level->slots) awake += slot && !slot->body.is_asleep();
@@ -163,8 +236,20 @@ void end_recorded_tick(LevelState& level) {
 
 TerrainSource* taped_terrain(LevelState& level, TerrainSource* source) {
     if (!level.recording) return source;
-    level.recording->terrain = source ? std::make_unique<TerrainTape>(*source, level.table) : nullptr;
+    level.recording->terrain =
+        source ? std::make_unique<TerrainTape>(*source, level.table, *level.recording) : nullptr;
     return source ? level.recording->terrain.get() : nullptr;
+}
+
+const DensitySource* taped_samples(LevelState& level, const DensitySource* source) {
+    if (!level.recording) return source;
+    level.recording->samples = source ? std::make_unique<DensityTape>(*source, *level.recording) : nullptr;
+    return source ? level.recording->samples.get() : nullptr;
+}
+
+void forget_taped_samples(LevelState& level, const CellBox& samples) {
+    if (level.recording && level.recording->samples) level.recording->samples->forget(samples);
+    if (level.replay_samples) static_cast<DensityTape&>(*level.replay_samples).forget(samples);
 }
 
 void start_recording(Level& level, RecordSink& sink) {
@@ -185,6 +270,8 @@ void start_recording(Level& level, RecordSink& sink) {
     state.calls = state.space.state().calls = &r;
     if (state.host_terrain)
         state.host_terrain->replace_source(*taped_terrain(state, &state.host_terrain->source()));
+    if (state.smooth) state.smooth->field.replace_source(taped_samples(state, state.smooth->field.source()));
+    state.space.state().world.smooth = smooth_ground(state);
     ByteWriter head, first;
     head(kRecordMagic, kRecordVersion);
     first(Call::snapshot);
@@ -199,6 +286,9 @@ void stop_recording(Level& level) {
     assert(state.recording->depth == 0);
     if (state.host_terrain && state.recording->terrain)
         state.host_terrain->replace_source(*state.recording->terrain->host());
+    if (state.smooth && state.recording->samples)
+        state.smooth->field.replace_source(state.recording->samples->host());
+    state.space.state().world.smooth = smooth_ground(state);
     state.calls = state.space.state().calls = nullptr;
     state.recording.reset();
 }

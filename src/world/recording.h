@@ -23,14 +23,20 @@ std::uint64_t counters_of(const LevelState& level);
 class TerrainTape final : public TerrainSource {
  public:
     /// Writes down what `host` answers.
-    explicit TerrainTape(TerrainSource& host, const BlockTable& table) : host_(&host), last_(table) {}
+    TerrainTape(TerrainSource& host, const BlockTable& table, const CallLog& calls)
+        : host_(&host), calls_(&calls), last_(table) {}
     /// Answers as it is written: fed by read().
     explicit TerrainTape(const BlockTable& table) : last_(table) {}
 
     BlockId block_at(Cell cell) const override;
     bool is_loaded(const CellBox& cells) const override;
     bool set_block(Cell cell, BlockId block) override;
+    bool has_smooth_ground() const override { return host_ ? host_->has_smooth_ground() : smooth_; }
+    /// Of the host whose answers are read.
+    void set_smooth_ground(bool has) { smooth_ = has; }
     std::optional<SurfacePoint> surface_near(DVec3 point, float reach) const override;
+    bool any_in(const DBox& box) const override;
+    bool one_thread() const override { return true; }
 
     TerrainSource* host() const { return host_; }
     /// The answers since the last time.
@@ -40,7 +46,7 @@ class TerrainTape final : public TerrainSource {
     bool out_of_step() const { return asked_more_ || next_ + 1 < surprises_.size() || expected_ > 0; }
 
  private:
-    enum class Kind : std::uint8_t { block, loaded, set, surface, end };
+    enum class Kind : std::uint8_t { block, loaded, set, surface, end, any };
     /// So many answers as expected, then one that was not.
     struct Surprise {
         std::uint32_t as_expected = 0;
@@ -53,11 +59,41 @@ class TerrainTape final : public TerrainSource {
     std::uint16_t answer(Kind kind, std::uint16_t expected, Ask&& ask) const;
 
     TerrainSource* host_ = nullptr;
+    const CallLog* calls_ = nullptr;
     mutable Grid last_;
     mutable std::map<Cell, bool> loaded_;
     mutable std::vector<Surprise> surprises_;
     mutable std::size_t next_ = 0;
     mutable std::uint32_t expected_ = 0;
+    mutable bool asked_more_ = false;
+    bool smooth_ = false;
+};
+
+/// Samples of smooth ground, by bricks: each is told the first time one of it is asked for.
+class DensityTape final : public DensitySource {
+ public:
+    /// Writes down what `host` answers to what a call in `calls` asks.
+    DensityTape(const DensitySource& host, const CallLog& calls) : host_(&host), calls_(&calls) {}
+    /// Answers as it is written: fed by read().
+    DensityTape() = default;
+
+    float density_at(Cell sample) const override;
+    bool one_thread() const override { return true; }
+    const DensitySource* host() const { return host_; }
+    void forget(const CellBox& samples);
+    bool has_news() const { return !fresh_.empty(); }
+    void write(ByteWriter& a);
+    void read(ByteReader& a);
+    bool out_of_step() const { return asked_more_ || !fresh_.empty(); }
+
+ private:
+    struct Samples {
+        float at[512];
+    };
+    const DensitySource* host_ = nullptr;
+    const CallLog* calls_ = nullptr;
+    mutable std::map<Cell, Samples> known_;                // by brick
+    mutable std::vector<std::pair<Cell, Samples>> fresh_;  // told or asked since the last time
     mutable bool asked_more_ = false;
 };
 
@@ -67,6 +103,7 @@ struct Recording final : CallLog {
     std::uint64_t frames = 0;
     std::size_t types = 0;  ///< of the table, that are written
     std::unique_ptr<TerrainTape> terrain;
+    std::unique_ptr<DensityTape> samples;
 
     void frame(ByteSpan content);
     void write_new_types();

@@ -1,5 +1,6 @@
 #include "base/call_log.h"
 #include "dynamics/archive.h"
+#include "dynamics/state.h"
 #include "world/archive.h"
 #include "world/recording.h"
 
@@ -66,12 +67,19 @@ class Frames {
 
 class Replayer {
  public:
-    Replayer(ReplayReport& report, Level& level, TerrainTape& tape, const LevelHost& host)
-        : report_(report), level_(level), state_(level.state()), tape_(tape), host_(host) {}
+    Replayer(ReplayReport& report, Level& level, TerrainTape& tape, DensityTape& samples,
+             const LevelHost& host)
+        : report_(report),
+          level_(level),
+          state_(level.state()),
+          tape_(tape),
+          samples_(samples),
+          host_(host) {}
 
     /// One call. What tick_done says belongs to the frames before it, and is read first.
     void run(Call call, ByteReader& a) {
-        report_.calls += call != Call::tick && call != Call::block_types && call != Call::tick_done;
+        report_.calls += call != Call::tick && call != Call::block_types && call != Call::tick_done &&
+                         call != Call::smooth_samples;
         if ((call >= Call::body_set_pose && call <= Call::body_set_shape) ||
             call == Call::body_set_continuous || call == Call::body_set_damping)
             return run_body(call, a);
@@ -95,7 +103,7 @@ class Replayer {
         report_.hash = level_.hash();
         report_.recorded_hash = hash;
         const bool same = report_.hash == hash && counters_of(state_) == counters && state_.tick == tick &&
-                          !tape_.out_of_step();
+                          !tape_.out_of_step() && !samples_.out_of_step();
         if (same) return true;
         for (const auto& slot : state_.slots) {
             if (!slot || slot->body.is_asleep()) continue;
@@ -107,6 +115,7 @@ class Replayer {
         report_.what = state_.tick != tick               ? "the number of the tick"
                        : counters_of(state_) != counters ? "terrain, random numbers or counts of blocks"
                        : tape_.out_of_step()             ? "the questions to the host's terrain"
+                       : samples_.out_of_step()          ? "the questions for samples of smooth ground"
                        : report_.groups.empty()          ? "groups that sleep, or their blocks"
                                                          : "groups";
         return false;
@@ -160,8 +169,31 @@ class Replayer {
                 if (a.ok()) level_.set_terrain(c, id);
                 return;
             }
-            case Call::set_terrain_source:
-                return level_.set_terrain_source(a.get<bool>() ? &tape_ : nullptr);
+            case Call::set_terrain_source: {
+                const bool is = a.get<bool>();
+                tape_.set_smooth_ground(a.get<bool>());
+                return level_.set_terrain_source(is ? &tape_ : nullptr);
+            }
+            case Call::set_smooth_terrain: {
+                const bool is = a.get<bool>();
+                const BlockId of = block(a);
+                if (a.ok()) level_.set_smooth_terrain(is ? &samples_ : nullptr, of);
+                return;
+            }
+            case Call::dig: {
+                const auto center = a.get<DVec3>();
+                level_.dig(center, a.get<float>());
+                return;
+            }
+            case Call::fill: {
+                const auto center = a.get<DVec3>();
+                level_.fill(center, a.get<float>());
+                return;
+            }
+            case Call::smooth_changed:
+                return level_.smooth_terrain_changed(a.get<CellBox>());
+            case Call::smooth_samples:
+                return;  // read before the calls of its tick
             case Call::terrain_changed:
                 return level_.terrain_changed(a.get<CellBox>());
             case Call::add_group: {
@@ -399,6 +431,7 @@ class Replayer {
     Level& level_;
     LevelState& state_;
     TerrainTape& tape_;
+    DensityTape& samples_;
     const LevelHost& host_;
 };
 
@@ -433,8 +466,11 @@ ReplayReport replay(ByteSpan bytes, const LevelHost& host) {
     // The host's terrain needs the level's table, which comes with the level: until then nobody asks.
     const BlockTable nothing;
     TerrainTape nobody(nothing);
+    auto samples = std::make_unique<DensityTape>();
+    DensityTape& told_samples = *samples;
     LevelHost own = host;
     own.terrain = &nobody;
+    own.smooth = &told_samples;
     Result<std::unique_ptr<Level>> made = restore_snapshot(content.subspan(1), own);
     if (!made) {
         damaged({made.error().code, frames.place() + made.error().message});
@@ -446,8 +482,10 @@ ReplayReport replay(ByteSpan bytes, const LevelHost& host) {
     auto answers = std::make_unique<TerrainTape>(state.table);
     TerrainTape& told = *answers;
     state.replay_terrain = std::move(answers);
+    state.replay_samples = std::move(samples);
     if (state.host_terrain) state.host_terrain->replace_source(told);
-    Replayer replayer(report, level, told, host);
+    state.space.state().world.smooth = smooth_ground(state);
+    Replayer replayer(report, level, told, told_samples, host);
     report.first_tick = report.tick = state.tick;
     bool broken = false;
     while (!frames.at_end() && !broken) {
@@ -464,7 +502,18 @@ ReplayReport replay(ByteSpan bytes, const LevelHost& host) {
         }
         // New block types first: answers name them.
         for (const auto& [frame, place] : batch)
-            if (Call(frame[0]) == Call::tick_done) read_answers(frame, told);
+            if (Call(frame[0]) == Call::tick_done) {
+                read_answers(frame, told);
+            } else if (Call(frame[0]) == Call::smooth_samples) {
+                ByteReader a(frame.subspan(1));
+                a.allow_not_finite = true;
+                a.part("samples");
+                told_samples.read(a);
+                if (!a.ok()) {
+                    damaged({a.error().code, place + a.error().message});
+                    return report;
+                }
+            }
         for (const auto& [frame, place] : batch) {
             ByteReader a(frame);
             a.allow_not_finite = true;

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x31504e53'534c4154ull;  // "TALSSNP1" read as a number
 constexpr std::uint32_t kVersion = 2;
+constexpr std::int32_t kMostSmoothBrick = 125'000'000;  // 10^9 cells out
 
 template <class A, class T>
 void archive_moments(A& a, T& m) {
@@ -127,8 +128,44 @@ void write_terrain(ByteWriter& a, const LevelState& level) {
     write_grid(a, level.own_terrain);
     a(level.host_terrain != nullptr);
     if (!level.host_terrain) return;
+    a(level.host_smooth);
     write_grid(a, level.host_terrain->grid());
     a(*level.host_terrain);
+}
+
+/// What it is made of, whether there is a source, and the bricks that were dug or filled.
+void write_smooth(ByteWriter& a, const LevelState& level) {
+    a(level.smooth != nullptr);
+    if (!level.smooth) return;
+    const DensityField& field = level.smooth->field;
+    a(level.smooth->block, field.source() != nullptr);
+    a.size(field.edited_bricks());
+    field.for_each_edited([&](Cell brick, std::span<const float, 512> samples) {
+        a(brick);
+        for (const float s : samples) a(s);
+    });
+}
+
+void read_smooth(ByteReader& a, LevelState& level, const DensitySource* source) {
+    a.part("smooth terrain");
+    if (!a.get<bool>()) return;
+    const auto block = a.get<BlockId>();
+    const bool sourced = a.get<bool>();
+    a.check(block > kAir && block < level.table.size(), "is made of no block");
+    if (sourced && !source)
+        a.fail(ErrorCode::bad_value, "was taken with samples of smooth ground, and none are given");
+    const std::size_t n = a.size(12 + 4 * 512);
+    if (!a.ok()) return;
+    level.smooth = std::make_unique<SmoothTerrain>(
+        SmoothTerrain{DensityField(sourced ? source : nullptr, level.settings.cell_size), block});
+    for (std::size_t i = 0; i < n && a.ok(); i++) {
+        const auto brick = a.get<Cell>();
+        for (const int v : {brick.x, brick.y, brick.z})
+            a.check(v >= -kMostSmoothBrick && v <= kMostSmoothBrick, "a brick is too far out");
+        float samples[512];
+        for (float& s : samples) a(s);
+        if (a.ok()) level.smooth->field.restore_edited(brick, samples);
+    }
 }
 
 void read_terrain(ByteReader& a, LevelState& level, TerrainSource* source) {
@@ -137,6 +174,7 @@ void read_terrain(ByteReader& a, LevelState& level, TerrainSource* source) {
     if (!a.get<bool>() || !a.ok()) return;
     if (!source) return a.fail(ErrorCode::bad_value, "was taken with a host's terrain, and none is given");
     level.host_terrain = std::make_unique<RegionCache>(*source, level.table, level.settings.cell_size);
+    a(level.host_smooth);
     read_grid(a, level.host_terrain->grid_for_restore(), kMaxTerrainCell);
     a(*level.host_terrain);
     a.check(level.host_terrain->is_sound(), "the cache of the host's terrain is not whole");
@@ -147,6 +185,7 @@ void write_content(ByteWriter& a, const LevelState& level) {
     a(level.settings);
     write_types(a, level.table, 1);
     write_terrain(a, level);
+    write_smooth(a, level);
     each_counter(level, [&](const char*, const auto& v, double, double) { a(v); });
     a(level.last_region, level.protected_regions, level.work_from);
 
@@ -251,6 +290,8 @@ Result<std::unique_ptr<Level>> read_content(ByteReader& a, const LevelHost& host
     a.part("block types");
     read_types(a, level.table);
     if (a.ok()) read_terrain(a, level, host.terrain);
+    if (a.ok()) read_smooth(a, level, host.smooth);
+    choose_smooth_ground(level);
     a.part("counters");
     if (a.ok())
         each_counter(level, [&](const char* name, auto& v, double, double) { a.limited(name, v, 0, 0); });

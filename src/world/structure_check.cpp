@@ -87,6 +87,7 @@ struct Underground {
         const LevelSettings& s = level.settings;
         const double e = s.cell_size;
         if (s.ground && point.y <= *s.ground) return true;
+        if (in_smooth_ground(level, point)) return true;
         if (point_in_solid(level.table, point / e, [&](Cell c) { return read_terrain(level, c); }))
             return true;
         for (const Carrier& c : carriers) {

@@ -330,9 +330,13 @@ void reread_structures(LevelState& level, const CellBox& cells) {
     }
     for (Cell coord : coords) reread_brick(level, coord);
     // What stands on a changed cell: the layer above the box.
-    for (auto it =
-             level.structure_bricks.lower_bound({INT32_MIN, brick_of({0, cells.min.y + 1, 0}).y, INT32_MIN});
-         it != level.structure_bricks.end() && it->first.y <= brick_of({0, cells.max.y + 1, 0}).y; ++it) {
+    check_structures_in(level, {cells.min + Cell{0, 1, 0}, cells.max + Cell{0, 1, 0}});
+}
+
+void check_structures_in(LevelState& level, const CellBox& cells) {
+    const Cell lo = brick_of(cells.min), hi = brick_of(cells.max);
+    for (auto it = level.structure_bricks.lower_bound({INT32_MIN, lo.y, INT32_MIN});
+         it != level.structure_bricks.end() && it->first.y <= hi.y; ++it) {
         const Cell c = it->first;
         if (c.x < lo.x || c.x > hi.x || c.z < lo.z || c.z > hi.z) continue;
         for (std::uint32_t slot : it->second) want_check(level, *level.structure_slots[slot]);

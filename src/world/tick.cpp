@@ -78,6 +78,10 @@ void Level::tick() {
         const Zone zone(profile, "terrain of the host");
         level.host_terrain->update(level.space, level.dt());
     }
+    if (level.smooth) {
+        const Zone zone(profile, "smooth terrain");
+        level.smooth->field.prepare(level.space);
+    }
     {
         const Zone zone(profile, "physics");
         level.space.step(level.dt());

@@ -237,8 +237,9 @@ TEST(SmoothGround, ABallInABowlComesToRestAtItsFoot) {
     s.rolling_resistance = 1;
     Body ball = space.add_body(BodyShape::sphere(0.4f), s);
     run(space, 40, &field);
-    EXPECT_NEAR(length(ball.center_of_mass() - DVec3{0, 0.4, 0}), 0, 0.15);
-    EXPECT_LT(length(ball.velocity()), 0.1f);
+    // Where it is slow enough for long enough it sleeps, near the foot.
+    EXPECT_NEAR(length(ball.center_of_mass() - DVec3{0, 0.4, 0}), 0, 0.3);
+    EXPECT_TRUE(ball.is_asleep());
 }
 
 /// The deepest corner of a unit cube, metres inside the ground.
