@@ -3,6 +3,8 @@
 #include "dynamics/archive.h"
 #include "dynamics/jobs_in_chunks.h"
 
+#include <utility>
+
 namespace talus {
 
 namespace {
@@ -32,16 +34,18 @@ float most_spin_of(const BodyHot& h) {
     return h.round && h.shape->round_half == 0 ? kMostSpinOfBall : kMostSpin;
 }
 
-/// Cuts a vector to a length; also one whose square is infinite.
-void limit(Vec3& v, float most) {
+/// Cuts a vector to a length; also one whose square is infinite. @return whether it was longer
+bool limit(Vec3& v, float most) {
     const float big = std::fabs(v.x) + std::fabs(v.y) + std::fabs(v.z);
-    if (big <= most) return;
+    if (big <= most) return false;
     if (!std::isfinite(big)) {
         v = {};
-        return;
+        return true;
     }
     const Vec3 u = v / big;
-    if (big * length(u) > most) v = u * (most / length(u));
+    const bool longer = big * length(u) > most * 1.00001f;  // what was cut is not cut again
+    if (longer) v = u * (most / length(u));
+    return longer;
 }
 
 /// The angle between two attitudes, or a little more.
@@ -99,6 +103,14 @@ void Space::step(float dt) {
     const int subs_each = (subs + steps - 1) / steps;
     for (int i = 0; i < steps; i++) s.internal_step(this, dt / float(steps), subs_each < 1 ? 1 : subs_each);
     s.end_forces();
+    s.report_slowed();
+}
+
+/// Once for steps in a row.
+void Space::State::report_slowed() {
+    if (slowed && !slowed_before && settings.log)
+        settings.log->log(LogLevel::warning, "a body faster than physics can follow was slowed");
+    slowed_before = std::exchange(slowed, false);
 }
 
 void Space::State::internal_step(Space* space, float dt, int sub_steps) {
@@ -144,17 +156,8 @@ void Space::State::quarantine_bad_input() {
             quarantine(i);
             continue;
         }
-        const float speed2 = dot(h.velocity, h.velocity);
-        if (!(speed2 <= kMostSpeed * kMostSpeed)) {
-            // Scaled first: the square of a huge speed is infinite.
-            const float big = std::fabs(h.velocity.x) + std::fabs(h.velocity.y) + std::fabs(h.velocity.z);
-            h.velocity = normalized(h.velocity / big) * kMostSpeed;
-        }
-        const float most_spin = most_spin_of(h);
-        if (!(dot(h.spin, h.spin) <= most_spin * most_spin)) {
-            const float big = std::fabs(h.spin.x) + std::fabs(h.spin.y) + std::fabs(h.spin.z);
-            h.spin = normalized(h.spin / big) * most_spin;
-        }
+        slowed = limit(h.velocity, kMostSpeed) || slowed;
+        slowed = limit(h.spin, most_spin_of(h)) || slowed;
     }
 }
 
@@ -235,11 +238,11 @@ void Space::State::load_solver(float h) {
             awake.push_back(i);
             const BodyCold& c = bodies.cold[std::size_t(i)];
             d.acceleration = settings.gravity * c.gravity_factor + c.force * hot.inverse_mass;
-            limit(d.acceleration, kMostGain / last_dt);
+            slowed = limit(d.acceleration, kMostGain / last_dt) || slowed;
             d.spin_rate = solver.frame[std::size_t(i)].to_spin * c.torque;
             // In the scaled frame a speed is the root of twice the energy per mass of the spin.
             const float root = c.root_moments.x + c.root_moments.y + c.root_moments.z;
-            limit(d.spin_rate, kMostGain * root / last_dt);
+            slowed = limit(d.spin_rate, kMostGain * root / last_dt) || slowed;
             if (c.linear_damping > 0) d.linear_keep = 1 / (1 + c.linear_damping * h);
             if (c.angular_damping > 0) d.angular_keep = 1 / (1 + c.angular_damping * h);
         }
@@ -416,6 +419,9 @@ void Space::State::move_bodies(float dt, JobSystem* jobs) {
     for (std::size_t k = 0; k < n; k++) {
         if (moved[k] == kMovedFast) fast.push_back(std::int32_t(k));
         if (moved[k] == kMovedBadly) quarantine(departures[k].body);
+        // Forces may have brought it beyond.
+        BodyHot& h = bodies.hot[std::size_t(departures[k].body)];
+        if (h.dynamic) slowed = limit(h.velocity, kMostSpeed) || slowed;
     }
 }
 

@@ -53,9 +53,11 @@ struct Space::State {
     std::vector<std::int32_t> fast;
     std::vector<char> moved;  ///< parallel to departures: Moved
     std::vector<std::int32_t> to_wake;
+    bool slowed = false, slowed_before = false;  ///< more than a step can follow was asked for, and cut
 
     void internal_step(Space* space, float dt, int sub_steps);
     void quarantine_bad_input();
+    void report_slowed();
     void quarantine(std::int32_t body);
     void wake_hit(float dt);
     void load_solver(float h);

@@ -77,13 +77,45 @@ CellBox RegionCache::read_brick(Cell brick, Entry& entry) {
     return changed;
 }
 
-void RegionCache::update(Space& space, float dt) {
+/// Whoever wakes a body that is held, or pushes it, changes how it will go on.
+void RegionCache::hold(Body body) {
+    const BodyId id = body.id();
+    auto [it, first] = held_.try_emplace(id.index);
+    Held& held = it->second;
+    if (first || held.generation != id.generation) held = {id.generation, {}, {}, true};
+    if (body.is_asleep()) return;
+    held.velocity += body.velocity();
+    held.spin += body.spin();
+    if (!is_finite(held.velocity) || !is_finite(held.spin)) held.velocity = held.spin = {};
+    held.was_asleep = false;
+    body.sleep();
+}
+
+void RegionCache::let_go(Space& space, std::uint32_t index) {
+    const auto it = held_.find(index);
+    if (it == held_.end()) return;
+    const Held held = it->second;
+    held_.erase(it);
+    Body body = space.body({index, held.generation});
+    if (held.was_asleep && body.is_asleep()) return;
+    const Vec3 velocity = body.velocity() + held.velocity, spin = body.spin() + held.spin;
+    body.activate();
+    body.set_velocity(velocity);
+    body.set_spin(spin);
+}
+
+void RegionCache::let_go(Space& space) {
+    while (!held_.empty()) let_go(space, held_.begin()->first);
+}
+
+void RegionCache::update(Space& space, float dt, double floor) {
     tick_++;
     struct Context {
         RegionCache* cache;
         Space* space;
         float dt;
-    } context{this, &space, dt};
+        double lowest;  // brick that counts
+    } context{this, &space, dt, floor / (kBrickEdge * double(cell_size_)) - 1};
     space.for_each_body(
         [](void* raw, Body body) {
             auto& c = *static_cast<Context*>(raw);
@@ -91,6 +123,7 @@ void RegionCache::update(Space& space, float dt) {
             const bool awake = !body.is_asleep();
             const CellBox cells = region_of(body, c.cache->cell_size_, c.dt);
             const Cell lo = brick_of(cells.min), hi = brick_of(cells.max);
+            bool waits = false;
             for (int y = lo.y; y <= hi.y; y++)
                 for (int z = lo.z; z <= hi.z; z++)
                     for (int x = lo.x; x <= hi.x; x++) {
@@ -101,9 +134,17 @@ void RegionCache::update(Space& space, float dt) {
                         if (entry.present) continue;
                         c.cache->read_brick({x, y, z}, entry);
                         entry.next_poll = c.cache->tick_ + kAwakePoll;
+                        waits = waits || (!entry.present && double(y) > c.lowest);
                     }
+            if (body.motion() != MotionType::dynamic) return;
+            if (waits)
+                c.cache->hold(body);
+            else
+                c.cache->let_go(*c.space, body.id().index);
         },
         &context);
+
+    std::erase_if(held_, [&](const auto& h) { return !space.body({h.first, h.second.generation}).exists(); });
 
     // Polling: first from where the last slice ended, then from the beginning.
     const auto poll = [&](bool awake, std::uint64_t every, int budget, Cell& from) {

@@ -166,6 +166,7 @@ void Level::set_terrain_source(TerrainSource* source) {
     const Recorded call(log_of(*state_), Call::set_terrain_source, source != nullptr, smooth);
     LevelState& level = *state_;
     source = taped_terrain(level, source);
+    if (level.host_terrain) level.host_terrain->let_go(level.space);
     level.host_terrain =
         source ? std::make_unique<RegionCache>(*source, level.table, level.settings.cell_size) : nullptr;
     level.host_smooth = smooth;

@@ -76,7 +76,7 @@ void Level::tick() {
     limit_debris(level);
     if (level.host_terrain) {
         const Zone zone(profile, "terrain of the host");
-        level.host_terrain->update(level.space, level.dt());
+        level.host_terrain->update(level.space, level.dt(), level.settings.floor);
     }
     if (level.smooth) {
         const Zone zone(profile, "smooth terrain");
