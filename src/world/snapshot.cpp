@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x31504e53'534c4154ull;  // "TALSSNP1" read as a number
 constexpr std::uint32_t kVersion = 2;
-constexpr std::int32_t kMostSmoothBrick = 125'000'000;  // 10^9 cells out
 
 template <class A, class T>
 void archive_moments(A& a, T& m) {

@@ -8,6 +8,8 @@
 
 namespace talus {
 
+constexpr std::int32_t kMostSmoothBrick = 125'000'000;  ///< coordinate: 10^9 cells out
+
 /// Without the head, whose sum would keep a fuzzer out.
 Result<std::unique_ptr<Level>> restore_snapshot_content(ByteSpan content, const LevelHost& host);
 /// What a host lends, before and after the level is made.

@@ -182,6 +182,48 @@ TEST(Store, NothingThatIsNotFiniteIsSaved) {
     EXPECT_TRUE(load_level(folder.file("a")));
 }
 
+/// Ground at y = 0.25.
+struct FlatSamples final : DensitySource {
+    float density_at(Cell s) const override { return 0.25f - float(s.y); }
+};
+
+TEST(Store, SmoothTerrainKeepsWhatWasDugAndFilled) {
+    const TestFolder folder;
+    const FlatSamples flat;
+    for (const bool sourced : {false, true}) {
+        Level level;
+        const BlockId stone = level.table().add(blockgame_stone());
+        const BlockId earth = level.table().add(*find_real_material("earth"));
+        level.set_smooth_terrain(sourced ? &flat : nullptr, earth);
+        level.fill({0, 0, 0}, 5);
+        level.dig({30, 0, 2}, 4);
+        Grid grid(level.table());
+        grid.set({0, 0, 0}, stone);
+        level.add_group(std::move(grid), {.pose = {{-0.5, 5.2, -0.5}, {}}});
+        for (int i = 0; i < 10; i++) level.tick();
+        ASSERT_TRUE(save_level(level, folder.file("a")));
+        LevelHost host;
+        if (sourced) {
+            const auto refused = load_level(folder.file("a"));
+            ASSERT_FALSE(refused);
+            EXPECT_NE(refused.error().message.find("samples"), std::string::npos) << refused.error().message;
+            host.smooth = &flat;
+        }
+        const auto loaded = load_level(folder.file("a"), host);
+        ASSERT_TRUE(loaded) << loaded.error().message;
+        EXPECT_EQ((*loaded)->hash(), level.hash());
+        EXPECT_EQ((*loaded)->smooth_block(), earth);
+        const DensityField &a = *level.smooth_terrain(), &b = *(*loaded)->smooth_terrain();
+        EXPECT_EQ(a.edited_bricks(), b.edited_bricks());
+        for (int i = 0; i < 300; i++) {
+            const DVec3 p{i % 19 * 2.1 - 3, i % 13 - 6.5, i % 7 - 3.3};
+            ASSERT_EQ(a.density(p), b.density(p)) << i;
+        }
+        for (int i = 0; i < 60; i++) (*loaded)->tick();
+        EXPECT_NEAR((*loaded)->group((*loaded)->groups()[0])->pose.position.y, 5, 0.2);
+    }
+}
+
 TEST(Store, RefusesWhatCouldNotBeLoaded) {
     const TestFolder folder;
     Level level;

@@ -105,15 +105,19 @@ std::string insert_into(const Table& table);
 
 enum TableIndex { kLevelTable, kBlocksTable, kGroupsTable, kChunksTable };
 
-enum class ChunkKind : std::uint8_t { bricks = 1, cuts = 2, generations = 3, free_slots = 4 };
+enum class ChunkKind : std::uint8_t { bricks = 1, cuts, generations, free_slots, smooth, smooth_bricks };
 constexpr std::size_t kChunkBytes = 1u << 20;  // of a chunk's content, at most
 constexpr std::size_t kBrickBytes = 12 + 2 * 512;
 constexpr std::size_t kCutBytes = 24;
 constexpr std::size_t kSlotBytes = 4;
+constexpr std::size_t kSmoothBytes = 8;
+constexpr std::size_t kSmoothBrickBytes = 12 + 4 * 512;
 constexpr std::size_t kMotionBytes = 24 + 16 + 12 + 12;
 constexpr std::size_t kBoxBytes = 24;
 constexpr std::size_t item_bytes(ChunkKind kind) {
-    return kind == ChunkKind::bricks ? kBrickBytes : kind == ChunkKind::cuts ? kCutBytes : kSlotBytes;
+    constexpr std::size_t kBytes[] = {kBrickBytes, kCutBytes,    kSlotBytes,
+                                      kSlotBytes,  kSmoothBytes, kSmoothBrickBytes};
+    return kBytes[int(kind) - 1];
 }
 
 /// Bricks of a group are within this, of terrain within that, on each axis: -limit .. limit - 1.

@@ -196,10 +196,12 @@ Failure read_groups(Database& db, const BlockTable& table, std::vector<LoadedGro
 
 class ChunkReader {
  public:
-    ChunkReader(Database& db, LevelState& level, std::vector<LoadedGroup>& groups)
+    ChunkReader(Database& db, LevelState& level, std::vector<LoadedGroup>& groups,
+                const DensitySource* samples)
         : rows_(db, "chunks", select_from(kChunksTable)),
           level_(level),
           groups_(groups),
+          samples_(samples),
           unpacker_(ZSTD_createDCtx()),
           content_(kChunkBytes) {}
     ~ChunkReader() { ZSTD_freeDCtx(unpacker_); }
@@ -209,7 +211,7 @@ class ChunkReader {
     Failure read() {
         while (rows_.next()) {
             last_id_ = rows_.take_int("id", last_id_ + 1, INT64_MAX - 1);
-            const auto kind = ChunkKind(rows_.take_int("kind", 1, 4));
+            const auto kind = ChunkKind(rows_.take_int("kind", 1, 6));
             const auto owner = std::uint32_t(rows_.take_int("owner", 0, kMaxSaveGroups));
             const Bytes packed = rows_.take_bytes("data");
             if (!rows_.ok() || !unpack(packed, kind) || !start(kind, owner)) break;
@@ -241,7 +243,7 @@ class ChunkReader {
         kind_ = kind;
         owner_ = owner;
         has_last_ = false;
-        const bool of_level = kind == ChunkKind::generations || kind == ChunkKind::free_slots;
+        const bool of_level = kind != ChunkKind::bricks && kind != ChunkKind::cuts;
         if (of_level ? owner != 0 : kind == ChunkKind::cuts && owner == 0)
             rows_.fail(ErrorCode::corrupt, "column owner is wrong for this kind");
         if (owner == 0) return rows_.ok();
@@ -265,6 +267,10 @@ class ChunkReader {
                 if (level_.free_slots.size() == level_.generations.size())
                     return rows_.fail(ErrorCode::corrupt, "more free slots than slots");
                 return level_.free_slots.push_back(in.get32());
+            case ChunkKind::smooth:
+                return take_smooth(in);
+            case ChunkKind::smooth_bricks:
+                return take_smooth_brick(in);
         }
     }
 
@@ -290,6 +296,35 @@ class ChunkReader {
         if (grid.block_count() == before) rows_.fail(ErrorCode::corrupt, "a brick is empty");
     }
 
+    void take_smooth(ByteReader& in) {
+        const std::uint32_t block = in.get32(), sourced = in.get32();
+        if (level_.smooth) return rows_.fail(ErrorCode::corrupt, "smooth terrain is there twice");
+        if (block == kAir || block >= level_.table.size() || sourced > 1)
+            return rows_.fail(ErrorCode::corrupt, "smooth terrain is made of no block");
+        if (sourced && !samples_)
+            return rows_.fail(ErrorCode::bad_value, "has samples of smooth ground, and none are given");
+        level_.smooth = std::make_unique<SmoothTerrain>(SmoothTerrain{
+            DensityField(sourced ? samples_ : nullptr, level_.settings.cell_size), BlockId(block)});
+    }
+
+    void take_smooth_brick(ByteReader& in) {
+        if (!level_.smooth) return rows_.fail(ErrorCode::corrupt, "samples of no smooth terrain");
+        const Cell coord = in.get_cell();
+        for (int v : {coord.x, coord.y, coord.z})
+            if (v < -kMostSmoothBrick || v > kMostSmoothBrick)
+                return rows_.fail(ErrorCode::bad_value, "a brick is out of range");
+        if (has_last_ && !(last_ < coord)) return rows_.fail(ErrorCode::corrupt, "bricks out of order");
+        last_ = coord;
+        has_last_ = true;
+        if (++bricks_ > kMaxSaveBricks) return rows_.fail(ErrorCode::too_large, "too many bricks");
+        float samples[512];
+        for (float& s : samples) {
+            s = in.get_float();
+            if (!std::isfinite(s)) return rows_.fail(ErrorCode::bad_value, "a sample is not finite");
+        }
+        level_.smooth->field.restore_edited(coord, samples);
+    }
+
     void take_cut(ByteReader& in) {
         const Cell a = in.get_cell(), b = in.get_cell();
         LoadedGroup& group = groups_[group_];
@@ -309,6 +344,7 @@ class ChunkReader {
     Statement rows_;
     LevelState& level_;
     std::vector<LoadedGroup>& groups_;
+    const DensitySource* samples_;
     ZSTD_DCtx* unpacker_;
     std::vector<std::uint8_t> content_;
     std::size_t size_ = 0;
@@ -371,12 +407,13 @@ Result<std::unique_ptr<Level>> load_level(const std::string& path, const LevelHo
     std::vector<LoadedGroup> groups;
     if (Failure f = read_groups(db, state.table, groups)) return *f;
     {
-        ChunkReader chunks(db, state, groups);
+        ChunkReader chunks(db, state, groups, host.smooth);
         if (Failure f = chunks.read()) return *f;
     }
     if (Failure f = check_slots(state, groups, path)) return *f;
     if (Failure f = check_bounds(groups, path)) return *f;
     state.slots.resize(state.generations.size());
+    choose_smooth_ground(state);
     for (LoadedGroup& g : groups) restore_group(state, std::move(g.grid), std::move(g.joins), g.record);
     return made;
 }

@@ -111,6 +111,7 @@ Failure check_limits(const LevelState& level, const std::string& path) {
         if (cells_in(box) > kMaxGroupBounds) return too_large("the volume of " + name);
     }
     if (bounds > kMaxAllBounds) return too_large("the volume of all groups");
+    if (level.smooth) bricks += level.smooth->field.edited_bricks();
     if (bricks > kMaxSaveBricks) return too_large("the number of bricks");
     return {};
 }
@@ -217,6 +218,18 @@ Failure write_chunks(Database& db, const LevelState& level) {
     for (std::uint32_t g : level.generations) chunks.item().put32(g);
     chunks.begin(ChunkKind::free_slots, 0);
     for (std::uint32_t s : level.free_slots) chunks.item().put32(s);
+    if (level.smooth) {
+        chunks.begin(ChunkKind::smooth, 0);
+        LittleEndian& out = chunks.item();
+        out.put32(std::uint32_t(level.smooth->block));
+        out.put32(std::uint32_t(level.smooth->field.source() != nullptr));
+        chunks.begin(ChunkKind::smooth_bricks, 0);
+        level.smooth->field.for_each_edited([&](Cell brick, std::span<const float, 512> samples) {
+            LittleEndian& item = chunks.item();
+            item.put(brick);
+            for (const float s : samples) item.put(s);
+        });
+    }
     chunks.flush();
     return chunks.failure();
 }
@@ -246,6 +259,7 @@ Result<SaveReport> save_level(const Level& level, const std::string& path) {
             report.bricks += slot->grid.bricks().size();
         }
     report.bricks += state.own_terrain.bricks().size();
+    if (state.smooth) report.bricks += state.smooth->field.edited_bricks();
     std::error_code ignored;
     report.bytes = std::filesystem::file_size(path, ignored);
     return report;
