@@ -1,7 +1,8 @@
 // grid.h - a sparse grid of blocks, for groups and terrain alike.
 //
 // Layer: grid. Cells are stored in bricks of 8 x 8 x 8, found through a hash of the brick's
-// coordinates. A brick keeps occupancy apart from block ids, one 64-bit word for each layer:
+// coordinates (or by looking at each, where there are few: most groups have one). A brick keeps occupancy
+// apart from block ids, one 64-bit word for each layer:
 //
 //     word y of `solid`, bit x + 8 z          z
 //     bit 0 = (x 0, z 0), bit 7 = (x 7, z 0)  | 56 .. 63
@@ -21,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace talus {
@@ -79,8 +81,12 @@ class Grid {
     explicit Grid(const BlockTable& table) : table_(&table) {}
     Grid(const Grid& other);
     Grid& operator=(const Grid& other);
-    Grid(Grid&&) noexcept = default;
-    Grid& operator=(Grid&&) noexcept = default;
+    Grid(Grid&& other) noexcept : Grid(*other.table_) { swap(other); }
+    Grid& operator=(Grid&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+    void swap(Grid& other) noexcept;
 
     const BlockTable& table() const { return *table_; }
 
@@ -120,27 +126,38 @@ class Grid {
     }
 
  private:
-    struct Slot {
-        Cell coord;
-        std::int32_t brick = -1;  // -1 free, -2 removed
+    /// Owns its bricks. Sorted but for a tail of those that were made out of order since the last look.
+    struct BrickList {
+        std::vector<Brick*> all;
+        std::size_t sorted = 0;
+        BrickList() = default;
+        BrickList(BrickList&& other) noexcept { swap(other); }
+        BrickList& operator=(BrickList&& other) noexcept {
+            swap(other);
+            return *this;
+        }
+        ~BrickList();
+        void swap(BrickList& other) noexcept {
+            all.swap(other.all);
+            std::swap(sorted, other.sorted);
+        }
+        void add(Brick* brick);
+        void remove(Brick* brick);
+        void sort();
     };
-    std::int32_t find_index(Cell brick_coord) const;
-    void insert_slot(Cell brick_coord, std::int32_t index);
-    void rehash(std::size_t slots);
+    Brick* find(Cell brick_coord) const;
     Brick* find_for_write(Cell brick_coord);
-    Brick& make_brick(Cell brick_coord);
-    void drop_brick(Cell brick_coord);
+    Brick* make_brick(Cell brick_coord);
+    void drop_brick(Brick* brick);
+    void hash_all(std::size_t slots);
+    void hash(Brick* brick);
 
     const BlockTable* table_;
-    std::vector<std::unique_ptr<Brick>> store_;  // null where dropped
-    std::vector<std::int32_t> free_;
-    std::int32_t last_written_ = -1;  // in store_: edits come in runs within a brick
-    std::vector<Slot> slots_;         // open addressing, a power of two
-    std::size_t used_slots_ = 0;
+    mutable BrickList bricks_;
+    std::vector<Brick*> slots_;  // by hash of the coordinate, open addressing, a power of two; none while few
+    Brick* last_written_ = nullptr;  // edits come in runs within a brick
     std::size_t blocks_ = 0, solids_ = 0;
     std::uint64_t version_ = 0;
-    mutable std::vector<const Brick*> sorted_;
-    mutable bool sorted_valid_ = true;
 };
 
 /// Where a ray first meets a block.

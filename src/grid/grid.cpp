@@ -3,11 +3,17 @@
 #include "base/hash.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 
 namespace talus {
 
 namespace {
+
+constexpr std::size_t kFew = 4;        // so many bricks need no hash
+constexpr std::size_t kLongTail = 32;  // bricks out of order before they are sorted in
+
+bool in_order(const Brick* a, const Brick* b) { return a->coord < b->coord; }
 
 std::uint64_t hash_coord(Cell c) {
     return mix64((std::uint64_t(std::uint32_t(c.x)) << 32 | std::uint32_t(c.z)) ^
@@ -46,18 +52,41 @@ void BrickIds::set(int index, BlockId id, const std::uint64_t (&any)[8]) {
     if (!words_.empty()) write(index, std::uint64_t(code));
 }
 
+Grid::BrickList::~BrickList() {
+    for (Brick* brick : all) delete brick;
+}
+
+void Grid::BrickList::add(Brick* brick) {
+    const bool in_order = sorted == all.size() && (all.empty() || all.back()->coord < brick->coord);
+    all.push_back(brick);
+    if (in_order) sorted++;
+    if (all.size() - sorted > kLongTail + all.size() / 8) sort();
+}
+
+void Grid::BrickList::remove(Brick* brick) {
+    const auto end = all.begin() + std::ptrdiff_t(sorted);
+    auto at = std::lower_bound(all.begin(), end, brick, in_order);
+    if (at != end && *at == brick)
+        sorted--;
+    else
+        at = std::find(end, all.end(), brick);
+    all.erase(at);
+    delete brick;
+}
+
+void Grid::BrickList::sort() {
+    const auto middle = all.begin() + std::ptrdiff_t(sorted);
+    std::sort(middle, all.end(), in_order);
+    std::inplace_merge(all.begin(), middle, all.end(), in_order);
+    sorted = all.size();
+}
+
 Grid::Grid(const Grid& other)
-    : table_(other.table_),
-      free_(other.free_),
-      slots_(other.slots_),
-      used_slots_(other.used_slots_),
-      blocks_(other.blocks_),
-      solids_(other.solids_),
-      version_(other.version_),
-      sorted_valid_(false) {
-    store_.reserve(other.store_.size());
-    for (const auto& brick : other.store_)
-        store_.push_back(brick ? std::make_unique<Brick>(*brick) : nullptr);
+    : table_(other.table_), blocks_(other.blocks_), solids_(other.solids_), version_(other.version_) {
+    bricks_.all.reserve(other.bricks_.all.size());
+    for (const Brick* brick : other.bricks_.all) bricks_.all.push_back(new Brick(*brick));
+    bricks_.sorted = other.bricks_.sorted;
+    hash_all(other.slots_.size());
 }
 
 Grid& Grid::operator=(const Grid& other) {
@@ -65,97 +94,95 @@ Grid& Grid::operator=(const Grid& other) {
     return *this;
 }
 
-std::int32_t Grid::find_index(Cell coord) const {
-    if (slots_.empty()) return -1;
+void Grid::swap(Grid& other) noexcept {
+    std::swap(table_, other.table_);
+    bricks_.swap(other.bricks_);
+    slots_.swap(other.slots_);
+    std::swap(last_written_, other.last_written_);
+    std::swap(blocks_, other.blocks_);
+    std::swap(solids_, other.solids_);
+    std::swap(version_, other.version_);
+}
+
+Brick* Grid::find(Cell coord) const {
+    if (slots_.empty()) {
+        for (Brick* brick : bricks_.all)
+            if (brick->coord == coord) return brick;
+        return nullptr;
+    }
     const std::size_t mask = slots_.size() - 1;
     for (std::size_t i = hash_coord(coord) & mask;; i = (i + 1) & mask) {
-        const Slot& slot = slots_[i];
-        if (slot.brick == -1) return -1;
-        if (slot.brick >= 0 && slot.coord == coord) return slot.brick;
+        Brick* brick = slots_[i];
+        if (!brick || brick->coord == coord) return brick;
     }
 }
 
-const Brick* Grid::find_brick(Cell coord) const {
-    const std::int32_t i = find_index(coord);
-    return i < 0 ? nullptr : store_[std::size_t(i)].get();
-}
+const Brick* Grid::find_brick(Cell coord) const { return find(coord); }
 
-void Grid::insert_slot(Cell coord, std::int32_t index) {
-    if ((used_slots_ + 1) * 2 > slots_.size()) rehash(std::max<std::size_t>(4, store_.size() * 4));
+void Grid::hash(Brick* brick) {
     const std::size_t mask = slots_.size() - 1;
-    std::size_t i = hash_coord(coord) & mask;
-    while (slots_[i].brick >= 0) i = (i + 1) & mask;
-    if (slots_[i].brick == -1) used_slots_++;  // a removed slot is counted already
-    slots_[i] = {coord, index};
+    std::size_t i = hash_coord(brick->coord) & mask;
+    while (slots_[i]) i = (i + 1) & mask;
+    slots_[i] = brick;
 }
 
-void Grid::rehash(std::size_t wanted) {
-    std::size_t size = 4;
-    while (size < wanted) size *= 2;
-    std::vector<Slot> old(size);
-    old.swap(slots_);
-    used_slots_ = 0;
-    const std::size_t mask = size - 1;
-    for (const Slot& slot : old) {
-        if (slot.brick < 0) continue;
-        std::size_t i = hash_coord(slot.coord) & mask;
-        while (slots_[i].brick >= 0) i = (i + 1) & mask;
-        slots_[i] = slot;
-        used_slots_++;
-    }
+void Grid::hash_all(std::size_t slots) {
+    slots_ = std::vector<Brick*>(slots);
+    if (slots > 0)
+        for (Brick* brick : bricks_.all) hash(brick);
 }
 
 Brick* Grid::find_for_write(Cell coord) {
-    if (std::size_t(last_written_) < store_.size()) {
-        Brick* last = store_[std::size_t(last_written_)].get();
-        if (last && last->coord == coord) return last;
-    }
-    const std::int32_t index = find_index(coord);
-    if (index < 0) return nullptr;
-    last_written_ = index;
-    return store_[std::size_t(index)].get();
+    if (last_written_ && last_written_->coord == coord) return last_written_;
+    Brick* brick = find(coord);
+    if (brick) last_written_ = brick;
+    return brick;
 }
 
-Brick& Grid::make_brick(Cell coord) {
-    std::int32_t index;
-    if (!free_.empty()) {
-        index = free_.back();
-        free_.pop_back();
-    } else {
-        index = std::int32_t(store_.size());
-        store_.emplace_back();
-    }
-    store_[std::size_t(index)] = std::make_unique<Brick>();
-    store_[std::size_t(index)]->coord = coord;
-    insert_slot(coord, index);
-    last_written_ = index;
-    sorted_valid_ = false;
-    return *store_[std::size_t(index)];
+Brick* Grid::make_brick(Cell coord) {
+    auto* brick = new Brick;
+    brick->coord = coord;
+    bricks_.add(brick);
+    const std::size_t n = bricks_.all.size();
+    if (n > kFew && n * 2 > slots_.size())
+        hash_all(std::bit_ceil(n * 3));
+    else if (!slots_.empty())
+        hash(brick);
+    return last_written_ = brick;
 }
 
-void Grid::drop_brick(Cell coord) {
-    const std::size_t mask = slots_.size() - 1;
-    std::size_t i = hash_coord(coord) & mask;
-    while (slots_[i].brick < 0 || !(slots_[i].coord == coord)) i = (i + 1) & mask;
-    const std::int32_t index = slots_[i].brick;
-    slots_[i].brick = -2;
-    store_[std::size_t(index)].reset();
-    free_.push_back(index);
-    sorted_valid_ = false;
+void Grid::drop_brick(Brick* brick) {
+    if (!slots_.empty()) {
+        const std::size_t mask = slots_.size() - 1;
+        std::size_t hole = hash_coord(brick->coord) & mask;
+        while (slots_[hole] != brick) hole = (hole + 1) & mask;
+        // What lies behind moves up, unless that is before its own place.
+        for (std::size_t i = (hole + 1) & mask; slots_[i]; i = (i + 1) & mask) {
+            const std::size_t home = hash_coord(slots_[i]->coord) & mask;
+            if (((i - home) & mask) < ((i - hole) & mask)) continue;
+            slots_[hole] = slots_[i];
+            hole = i;
+        }
+        slots_[hole] = nullptr;
+    }
+    if (last_written_ == brick) last_written_ = nullptr;
+    bricks_.remove(brick);
+    if (!slots_.empty() && bricks_.all.size() * 16 < slots_.size())
+        hash_all(bricks_.all.size() > kFew ? std::bit_ceil(bricks_.all.size() * 3) : 0);
 }
 
 BlockId Grid::get(Cell cell) const {
-    const Brick* brick = find_brick(brick_of(cell));
+    const Brick* brick = find(brick_of(cell));
     return brick ? brick->id_at(index_in_brick(cell)) : kAir;
 }
 
 bool Grid::is_solid(Cell cell) const {
-    const Brick* brick = find_brick(brick_of(cell));
+    const Brick* brick = find(brick_of(cell));
     return brick && bit_at(brick->solid, index_in_brick(cell));
 }
 
 bool Grid::is_full(Cell cell) const {
-    const Brick* brick = find_brick(brick_of(cell));
+    const Brick* brick = find(brick_of(cell));
     return brick && bit_at(brick->full, index_in_brick(cell));
 }
 
@@ -164,7 +191,7 @@ BlockId Grid::set(Cell cell, BlockId id) {
     const Cell coord = brick_of(cell);
     Brick* found = find_for_write(coord);
     if (!found && id == kAir) return kAir;
-    Brick& brick = found ? *found : make_brick(coord);
+    Brick& brick = found ? *found : *make_brick(coord);
     const int i = index_in_brick(cell);
     const BlockId old = brick.id_at(i);
     if (old == id) return old;
@@ -190,28 +217,20 @@ BlockId Grid::set(Cell cell, BlockId id) {
     } else if (id == kAir) {
         brick.count--;
         blocks_--;
-        if (brick.count == 0) drop_brick(coord);
+        if (brick.count == 0) drop_brick(&brick);
     }
     return old;
 }
 
 std::span<const Brick* const> Grid::bricks() const {
-    if (!sorted_valid_) {
-        sorted_.clear();
-        for (const auto& brick : store_)
-            if (brick) sorted_.push_back(brick.get());
-        std::sort(sorted_.begin(), sorted_.end(),
-                  [](const Brick* a, const Brick* b) { return a->coord < b->coord; });
-        sorted_valid_ = true;
-    }
-    return sorted_;
+    if (bricks_.sorted < bricks_.all.size()) bricks_.sort();
+    return {bricks_.all.data(), bricks_.all.size()};
 }
 
 CellBox Grid::bounds() const {
     if (blocks_ == 0) return {};
     CellBox box{{INT32_MAX, INT32_MAX, INT32_MAX}, {INT32_MIN, INT32_MIN, INT32_MIN}};
-    for (const auto& brick : store_) {
-        if (!brick) continue;
+    for (const Brick* brick : bricks_.all) {
         std::uint64_t columns = 0;
         int y0 = 8, y1 = -1;
         for (int y = 0; y < 8; y++) {

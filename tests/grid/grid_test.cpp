@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
+#include <set>
 
 namespace talus {
 namespace {
@@ -48,6 +50,47 @@ TEST(Grid, AgreesWithAPlainMapUnderRandomEdits) {
     EXPECT_TRUE(copy.empty());
     EXPECT_TRUE(copy.bounds().empty());
     EXPECT_EQ(grid.block_count(), plain.size());
+}
+
+// Bricks come and go by the hundred, in any order: the list of them stays sorted, the hash finds each.
+TEST(Grid, BricksComeAndGoInAnyOrder) {
+    BlockTable table;
+    const BlockId stone = table.add(blockgame_stone());
+    Grid grid(table);
+    std::set<Cell> plain;  // one block a brick
+    std::mt19937 random(11);
+    for (int round = 0; round < 12; round++) {
+        const bool fill = round % 3 != 2;  // then nearly empty again, and over
+        for (int i = 0; i < 1500; i++) {
+            const Cell brick{int(random() % 14) - 7, int(random() % 14) - 7, int(random() % 14) - 7};
+            const Cell c{brick.x * 8 + 3, brick.y * 8 + 4, brick.z * 8 + 5};
+            const bool put = random() % 8 ? fill : !fill;
+            EXPECT_EQ(grid.set(c, put ? stone : kAir) != kAir, plain.contains(c));
+            if (put)
+                plain.insert(c);
+            else
+                plain.erase(c);
+            if (i % 100 == 0) {
+                EXPECT_EQ(grid.bricks().size(), plain.size());
+            }
+        }
+        const auto bricks = grid.bricks();
+        ASSERT_EQ(bricks.size(), plain.size());
+        EXPECT_TRUE(std::is_sorted(bricks.begin(), bricks.end(),
+                                   [](const Brick* a, const Brick* b) { return a->coord < b->coord; }));
+        for (const Brick* brick : bricks) EXPECT_EQ(grid.find_brick(brick->coord), brick);
+        for (int z = -7; z < 7; z++)
+            for (int y = -7; y < 7; y++)
+                for (int x = -7; x < 7; x++)
+                    EXPECT_EQ(grid.has({x * 8 + 3, y * 8 + 4, z * 8 + 5}),
+                              plain.contains({x * 8 + 3, y * 8 + 4, z * 8 + 5}));
+        Grid copy = grid, moved = std::move(copy);
+        EXPECT_EQ(moved.block_count(), plain.size());
+        moved = grid;
+        EXPECT_TRUE(std::ranges::equal(
+            moved.bricks(), grid.bricks(), {}, [](const Brick* b) { return b->coord; },
+            [](const Brick* b) { return b->coord; }));
+    }
 }
 
 TEST(Grid, ABrickHoldsAnyNumberOfDifferentBlocks) {
