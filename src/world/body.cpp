@@ -9,6 +9,7 @@ constexpr int kCreepTicks = 30;       // in a row
 constexpr float kCreepSpeed = 0.12f;  // m/s
 constexpr float kCreepSpin = 0.06f;   // rad/s
 constexpr double kFallCells = 64;     // below the world's floor
+constexpr double kStir = 0.1;         // cells that debris may shift in its sleep
 
 }  // namespace
 
@@ -50,12 +51,25 @@ bool creep_to_sleep(LevelState& level, Group& group) {
     return true;
 }
 
-bool notice_sleep(LevelState&, Group& group) {
+bool notice_sleep(LevelState& level, Group& group) {
     const bool asleep = group.body.is_asleep();
     if (asleep && !group.was_asleep && group.bears()) group.check_wanted = true;
     group.was_asleep = asleep;
-    group.asleep_ticks = asleep ? group.asleep_ticks + 1 : 0;
+    // A stir that leaves it where it lies does not start its time anew: in a heap each piece that crumbles
+    // wakes those around.
+    const DVec3 at = group.body.center_of_mass();
+    if (length(at - group.rest_at) > kStir * double(level.settings.cell_size)) {
+        group.rest_at = at;
+        group.asleep_ticks = 0;
+    }
+    group.asleep_ticks += asleep;
     return true;
+}
+
+bool is_quiet(const Group& group) {
+    return group.was_asleep && !group.shape_dirty && !group.whole_look && !group.check_wanted &&
+           !group.check && group.removed_solids.empty() && group.breaking.empty() &&
+           group.slippery_until == 0 && !group.type() && group.body.is_asleep();
 }
 
 }  // namespace talus

@@ -136,7 +136,7 @@ void limit_debris(LevelState& level) {
                      [](const Group* a, const Group* b) { return a->asleep_ticks > b->asleep_ticks; });
     debris.resize(debris.size() - std::size_t(most));
     for (Group* group : debris)
-        if (group->asleep_ticks > 0) crumble(level, *group);
+        if (group->body.is_asleep()) crumble(level, *group);
 }
 
 CollapseRoom::CollapseRoom(const LevelSettings& s)

@@ -63,14 +63,15 @@ struct Group : Build {
     double peak_mass = 0;  ///< largest since the moments were summed anew: bounds their rounding error
     Body body;
     bool bears_load = false;
-    bool is_debris =
-        false;  ///< broken off by blast, collapse or impact, and small: crumbles when long asleep
+    bool is_debris = false;  ///< came off, and small: crumbles when long asleep
     std::uint64_t created_tick = 0;
     std::uint64_t slippery_until = 0;  ///< tick at which a fresh piece gets its own friction back
     std::int32_t debris_ticks = -1;    ///< of set_debris(); -1: the level's
     std::uint32_t asleep_ticks = 0;
     std::uint32_t creeping_ticks = 0;
     bool was_asleep = false;
+    bool came_off = false;  ///< by force, from a build: debris as soon as force has left few blocks of it
+    DVec3 rest_at;          ///< asleep_ticks are counted since it came here
 
     std::vector<Cell> removed_solids;  ///< since the last look for loose parts
     bool whole_look = true;            ///< never looked at as a whole: may be several parts from the start

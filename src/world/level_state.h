@@ -280,8 +280,10 @@ bool update_body(LevelState& level, Group& group);
 bool restore_friction(LevelState& level, Group& group);
 /// Puts to sleep what has only crept for a while.
 bool creep_to_sleep(LevelState& level, Group& group);
-/// Counts the time asleep; falling asleep asks for a structural check.
+/// Counts the time asleep in one place; falling asleep asks for a structural check.
 bool notice_sleep(LevelState& level, Group& group);
+/// Asleep as in the tick before and nothing to do: all its steps but debris would change nothing.
+bool is_quiet(const Group& group);
 
 // structure_check.cpp
 /// Applies an answer that is due, then starts a check that was asked for.

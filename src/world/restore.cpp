@@ -59,6 +59,7 @@ void restore_group(LevelState& level, Grid grid, Joins joins, const GroupRecord&
     group.created_tick = record.created_tick;
     group.slippery_until = record.slippery_until;
     group.asleep_ticks = record.asleep_ticks;
+    group.rest_at = record.center;
     group.creeping_ticks = record.creeping_ticks;
     group.debris_ticks = record.debris_ticks;
     if (record.mode >= 0) group.mode = StructureMode(record.mode);

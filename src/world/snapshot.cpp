@@ -29,7 +29,7 @@ void archive_group(A& a, T& g) {
     archive_moments(a, g.moments);
     a(g.peak_mass, g.bears_load, g.is_debris);
     a(g.created_tick, g.slippery_until, g.debris_ticks, g.asleep_ticks, g.creeping_ticks, g.was_asleep,
-      g.removed_solids, g.whole_look, g.shape_dirty, g.broke_off);
+      g.came_off, g.rest_at, g.removed_solids, g.whole_look, g.shape_dirty, g.broke_off);
 }
 
 /// The answer of a check, once it is there. One that answers for blocks that are no more is only thrown away.

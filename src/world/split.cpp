@@ -30,6 +30,7 @@ void make_piece(LevelState& level, Piece piece, Build& from, bool by_force) {
     group->wear = std::move(piece.wear);
     group->whole_look = false;
     group->is_debris = s.is_debris;
+    group->came_off = by_force;
     if (s.slippery) {
         group->slippery_until = level.tick + kSlipperyTicks;
         group->body.set_friction(kSlipperyFriction);
@@ -72,6 +73,8 @@ bool split_loose_parts(LevelState& level, Group& group) {
     group.removed_solids.clear();
     const bool by_force = group.broke_off;
     group.broke_off = false;
+    if (by_force && group.came_off && !group.is_debris)
+        group.is_debris = int(group.grid.block_count()) <= level.settings.debris_max_blocks;
     if (!parts.empty()) {
         split_off(level, group, parts, by_force);
         if (group.bears()) group.check_wanted = true;

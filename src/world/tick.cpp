@@ -48,6 +48,10 @@ class Zone {
 };
 
 void tick_group(LevelState& level, Group& group) {
+    if (is_quiet(group)) {
+        if (crumble_debris(level, group)) group.asleep_ticks++;
+        return;
+    }
     for (const GroupStep& step : kGroupSteps) {
         const Zone zone(level.settings.profile, step.name);
         if (!step.run(level, group)) return;
