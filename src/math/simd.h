@@ -138,6 +138,10 @@ TALUS_INLINE Float8 high_twice(const Float8& a) {
 }
 /// Four floats in both halves.
 TALUS_INLINE Float8 load_twice(const float* p) { return {{p[0], p[1], p[2], p[3], p[0], p[1], p[2], p[3]}}; }
+/// Four floats in each half.
+TALUS_INLINE Float8 load_halves(const float* p, const float* q) {
+    return {{p[0], p[1], p[2], p[3], q[0], q[1], q[2], q[3]}};
+}
 /// Zero in the low or in the high half.
 TALUS_INLINE Float8 without_low(const Float8& a) {
     return {{0, 0, 0, 0, a.lane[4], a.lane[5], a.lane[6], a.lane[7]}};
@@ -241,6 +245,9 @@ TALUS_INLINE Float8 high_twice(Float8 a) { return {_mm256_permute2f128_ps(a.v, a
 TALUS_INLINE Float8 load_twice(const float* p) {
     const __m128 half = _mm_loadu_ps(p);
     return {_mm256_insertf128_ps(_mm256_castps128_ps256(half), half, 1)};
+}
+TALUS_INLINE Float8 load_halves(const float* p, const float* q) {
+    return {_mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(q), 1)};
 }
 TALUS_INLINE Float8 without_low(Float8 a) { return {_mm256_blend_ps(a.v, _mm256_setzero_ps(), 0x0F)}; }
 TALUS_INLINE Float8 without_high(Float8 a) { return {_mm256_blend_ps(a.v, _mm256_setzero_ps(), 0xF0)}; }
@@ -386,6 +393,7 @@ TALUS_INLINE Float8 load_twice(const float* p) {
     const Half half = half_load(p);
     return {half, half};
 }
+TALUS_INLINE Float8 load_halves(const float* p, const float* q) { return {half_load(p), half_load(q)}; }
 TALUS_INLINE Float8 without_low(Float8 a) { return {half_splat(0), a.high}; }
 TALUS_INLINE Float8 without_high(Float8 a) { return {a.low, half_splat(0)}; }
 TALUS_INLINE void transpose(Float8 (&r)[8]) {

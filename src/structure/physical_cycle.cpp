@@ -10,6 +10,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <span>
+#include <utility>
 
 namespace talus::physical {
 
@@ -57,6 +58,26 @@ TALUS_INLINE Float8 turned(Float8 theta, Float8 arm) {
     return lanes<1, 2, 0, 3>(theta * b - a * arm);
 }
 
+// a x b in both halves.
+TALUS_INLINE Float8 crossed(Float8 a, Float8 b) {
+    return lanes<1, 2, 0, 3>(a * lanes<1, 2, 0, 3>(b) - lanes<1, 2, 0, 3>(a) * b);
+}
+
+// Of a bundle along each axis: its springs, and which turns act on each other.
+struct Along {
+    Six force[3], across[3];
+    constexpr Along() : force{}, across{} {
+        for (int a = 0; a < 3; a++)
+            for (int half = 0; half < 8; half += 4) {
+                const int b = next_axis(a), c = third_axis(a);
+                force[a].v[half + a] = float(kAxial);
+                force[a].v[half + b] = force[a].v[half + c] = float(kShear);
+                across[a].v[half + b] = across[a].v[half + c] = 1;
+            }
+    }
+};
+constexpr Along kAlong;
+
 struct Steps {  // d = keep d + take s
     float keep[kDegree], take[kDegree];
     constexpr Steps() : keep{}, take{} {
@@ -74,24 +95,28 @@ constexpr Steps kSteps;
 
 }  // namespace
 
-// Both views: gather(x, i) is S x at node i, inverse(i) is D^-1.
-struct Multigrid::FineView {
+// Both views: gather(i, at) is S x at node i, with at(node) where the six numbers of x are; own(i, v) is D^-1
+// v.
+struct Multigrid::Fine {
     const std::uint32_t* neighbour;
     const std::uint32_t* node_class;
-    const Matrix6* class_inverse;
-    const Six* scale;
+    const Kind* kinds;
     bool uniform;
 
-    TALUS_INLINE const Matrix6& inverse(std::size_t i) const { return class_inverse[node_class[i]]; }
-    TALUS_INLINE Float8 gather(const Six* x, std::size_t i) const {
+    TALUS_INLINE Float8 own(std::size_t i, Float8 v) const {
+        const Kind& kind = kinds[node_class[i]];
+        return kind.diagonal.v[3] != 0 ? get(kind.diagonal) * v : multiply(kind.inverse, v);
+    }
+    template <class At>
+    TALUS_INLINE Float8 gather(std::size_t i, At&& at) const {
         const std::uint32_t* nb = neighbour + 6 * i;
         Float8 ahead[3], behind[3];
         for (int a = 0; a < 3; a++) {
-            ahead[a] = get(x[nb[2 * a]]);
-            behind[a] = get(x[nb[2 * a + 1]]);
+            ahead[a] = simd::load(at(nb[2 * a]));
+            behind[a] = simd::load(at(nb[2 * a + 1]));
         }
         if (!uniform) {
-            const Six& s = scale[node_class[i]];
+            const Six& s = kinds[node_class[i]].scale;
             for (int a = 0; a < 3; a++) {
                 ahead[a] = ahead[a] * simd::splat(s.v[2 * a]);
                 behind[a] = behind[a] * simd::splat(s.v[2 * a + 1]);
@@ -107,141 +132,223 @@ struct Multigrid::FineView {
     }
 };
 
-struct Multigrid::CoarseView {
+struct Multigrid::Coarse {
     const std::uint32_t *row, *column;
-    const Matrix6 *block, *inverses;
+    const Pull* pulls;
+    const Matrix6* inverses;
 
-    TALUS_INLINE const Matrix6& inverse(std::size_t i) const { return inverses[i]; }
-    TALUS_INLINE Float8 gather(const Six* x, std::size_t i) const {
-        Float8 a = nothing(), b = nothing();
-        for (std::uint32_t e = row[i]; e < row[i + 1]; e++) {
-            const Matrix6& m = block[e];
-            const Six& from = x[column[e]];
-            const Float8 u = simd::load_twice(from.v), t = simd::load_twice(from.v + 4);
-            a = a + simd::load(m.column[0]) * lanes<0, 0, 0, 0>(u);
-            b = b + simd::load(m.column[3]) * lanes<0, 0, 0, 0>(t);
-            a = a + simd::load(m.column[1]) * lanes<1, 1, 1, 1>(u);
-            b = b + simd::load(m.column[4]) * lanes<1, 1, 1, 1>(t);
-            a = a + simd::load(m.column[2]) * lanes<2, 2, 2, 2>(u);
-            b = b + simd::load(m.column[5]) * lanes<2, 2, 2, 2>(t);
-        }
-        return a + b;
+    TALUS_INLINE Float8 own(std::size_t i, Float8 v) const { return multiply(inverses[i], v); }
+    template <class At>
+    TALUS_INLINE Float8 gather(std::size_t i, At&& at) const {
+        Float8 force = nothing(), moment = nothing();
+        const auto along = [&]<int Axis>() __attribute__((always_inline)) {
+            for (std::uint32_t e = row[3 * i + Axis]; e < row[3 * i + Axis + 1]; e++) {
+                const Pull& p = pulls[e];
+                const float *low = at(column[2 * e]), *high = at(column[2 * e + 1]);
+                const Float8 u = simd::load_halves(low, high), t = simd::load_halves(low + 4, high + 4);
+                const Float8 from = simd::load(p.from), mine = simd::load(p.mine);
+                const Float8 f = (u + crossed(t, from)) * (lanes<3, 3, 3, 3>(from) * get(kAlong.force[Axis]));
+                const Float8 other = Axis == 0   ? lanes<0, 2, 1, 3>(t)
+                                     : Axis == 1 ? lanes<2, 1, 0, 3>(t)
+                                                 : lanes<1, 0, 2, 3>(t);
+                force = force + f;
+                moment = moment + crossed(mine, f) + simd::load(p.turn) * t +
+                         other * (lanes<3, 3, 3, 3>(mine) * get(kAlong.across[Axis]));
+            }
+        };
+        along.template operator()<0>();
+        along.template operator()<1>();
+        along.template operator()<2>();
+        return without_high(force + swap_halves(force)) + without_low(moment + swap_halves(moment));
     }
 };
 
-// b -> x, about K^-1 b. With q: K x, which the last half sweep knows anyway.
+// The half sweeps of a cycle, one node at a time: even ones are for red nodes, odd ones for black, and each
+// needs of the neighbours what the one before gave them.
 template <class View>
-void Multigrid::cycle(const View& view, std::size_t l, const Six* b, Six* x, Six* q, const Region* region) {
-    Level& level = levels_[l];
-    Six *const t = level.t.data(), *const s = level.s.data(), *const d = level.d.data();
+struct Multigrid::Sweeps {
+    View view;
+    std::size_t reds;
+    const std::uint32_t* parent;
+    const Arm* arm;
+    const Six *b, *e;  // right side; correction of the coarse level
+    Six *x, *d, *s;    // a step of both colours, the residual of black
+    Six* coarse;
+    static constexpr int kLast = 2 * kDegree + 2;
+
+    TALUS_INLINE Float8 pulled_by_x(std::size_t i) const {
+        return view.gather(i, [this](std::size_t n) { return x[n].v; });
+    }
+    TALUS_INLINE Float8 pulled_by_step(std::size_t i) const {
+        return view.gather(i, [this](std::size_t n) { return d[n].v; });
+    }
+    TALUS_INLINE Six& left(std::size_t i) const { return s[i - reds]; }
+
+    // A step on red: what that of black does to it.
+    TALUS_INLINE void follow(std::size_t i) const {
+        const Float8 w = view.own(i, pulled_by_step(i));
+        put(d[i], w);
+        put(x[i], get(x[i]) + w);
+    }
+    // The first step of black, and the k-th after the residual was brought up to date; none after the last.
+    TALUS_INLINE void begin(std::size_t i, Float8 residual, Float8 from) const {
+        const Float8 step = simd::splat(kSteps.take[0]) * residual;
+        put(left(i), residual);
+        put(d[i], step);
+        put(x[i], from + step);
+    }
+    template <int K>
+    TALUS_INLINE void advance(std::size_t i) const {
+        const Float8 step = get(d[i]);
+        const Float8 now = get(left(i)) - step + view.own(i, pulled_by_step(i));
+        put(left(i), now);
+        if constexpr (K < kDegree) {
+            const Float8 next = simd::splat(kSteps.keep[K]) * step + simd::splat(kSteps.take[K]) * now;
+            put(d[i], next);
+            put(x[i], get(x[i]) + next);
+        }
+    }
+
+    template <int K>
+    TALUS_INLINE void before(std::size_t i) const {
+        if constexpr (K == 0) {
+            put(x[i], view.own(i, get(b[i])));
+        } else if constexpr (K == 1) {
+            begin(i, view.own(i, get(b[i]) + pulled_by_x(i)), nothing());
+        } else if constexpr (K == kLast) {
+            // One exact black half sweep, x += s, would leave a residual on red only: S s.
+            const Float8 r = view.gather(i, [this](std::size_t n) { return left(n).v; });
+            const Float8 reach = without_low(simd::load_twice(arm[i].v));
+            // The moment about the parent's place: arm x force.
+            Six& sum = coarse[parent[i]];
+            put(sum, get(sum) + r + turned(reach, swap_halves(r)));
+        } else if constexpr (K % 2 == 0) {
+            follow(i);
+        } else {
+            advance<K / 2>(i);
+        }
+    }
+    template <int K>
+    TALUS_INLINE void after(std::size_t i) const {
+        if constexpr (K == 0) {
+            if (!e) return;
+            const Float8 move = get(e[parent[i]]);
+            const Float8 reach = without_high(simd::load_twice(arm[i].v));
+            put(x[i], get(x[i]) + move + turned(swap_halves(move), reach));
+        } else if constexpr (K == 1) {
+            put(x[i], view.own(i, get(b[i]) + pulled_by_x(i)));
+        } else if constexpr (K == 2) {
+            const Float8 now = view.own(i, get(b[i]) + pulled_by_x(i));
+            put(d[i], now - get(x[i]));
+            put(x[i], now);
+        } else if constexpr (K == 3) {
+            begin(i, view.own(i, pulled_by_step(i)), get(x[i]));
+        } else if constexpr (K % 2 == 0) {
+            follow(i);
+        } else {
+            advance<K / 2 - 1>(i);
+        }
+    }
+};
+
+// f.operator()<K>(node) for K = 0 ... Last: of red nodes, of black ones, and so on.
+template <int Last, class F>
+void Multigrid::half_sweeps(std::size_t l, const Region* region, const F& f) {
+    const Level& level = levels_[l];
+    const auto each = [&]<int... K>(std::integer_sequence<int, K...>, auto&& half_sweep) {
+        (half_sweep.template operator()<K>(), ...);
+    };
+    const auto steps = std::make_integer_sequence<int, Last + 1>();
+    const auto of = [](const Chunk& c, int k) {
+        return k % 2 ? std::pair{c.black, c.black_end} : std::pair{c.red, c.red_end};
+    };
+    if (l == 0 && !region && !depth_.empty()) {
+        // As far as nothing in other chunks matters, then what is left along the borders. No step is undone
+        // by one that comes too early, since depths of neighbours differ by one at most.
+        static_assert(Last < kDeep);
+        in_parallel(jobs_, level.chunks.size(), [&](std::size_t c) {
+            each(steps, [&]<int K>() {
+                const auto [begin, end] = of(level.chunks[c], K);
+                const std::uint8_t* const depth = depth_.data();
+                const F step = f;  // a copy of its own: in registers
+                for (std::size_t i = begin; i < end; i++)
+                    if (depth[i] > K) step.template operator()<K>(i);
+            });
+        });
+        each(steps, [&]<int K>() {
+            in_parallel(K ? jobs_ : nullptr, K ? level.chunks.size() : 0, [&](std::size_t c) {
+                const std::uint32_t* const row = &strip_row_[(2 * c + K % 2) * (kDeep - 1)];
+                const std::uint32_t *const strip = strips_.data(), end = row[K];
+                const F step = f;
+                for (std::uint32_t k = row[0]; k < end; k++) step.template operator()<K>(strip[k]);
+            });
+        });
+        return;
+    }
     const Chunk whole{0, level.reds, level.reds, level.nodes};
     const bool alone = !region && (!jobs_ || level.chunks.size() < 2);
     const std::span<const Chunk> chunks = alone     ? std::span<const Chunk>(&whole, 1)
                                           : !region ? std::span<const Chunk>(level.chunks)
                                           : l == 0  ? std::span<const Chunk>(region->nodes)
                                                     : std::span<const Chunk>(region->groups);
-    JobSystem* const jobs = region ? nullptr : jobs_;
-    const auto red = [&](auto&& step) {
-        in_parallel(jobs, chunks.size(), [&](std::size_t c) {
-            const Chunk chunk = chunks[c];
-            for (std::size_t i = chunk.red; i < chunk.red_end; i++) step(i);
+    each(steps, [&]<int K>() {
+        in_parallel(region ? nullptr : jobs_, chunks.size(), [&](std::size_t c) {
+            const auto [begin, end] = of(chunks[c], K);
+            const F step = f;
+            for (std::size_t i = begin; i < end; i++) step.template operator()<K>(i);
         });
-    };
-    const auto black = [&](auto&& step) {
-        in_parallel(jobs, chunks.size(), [&](std::size_t c) {
-            const Chunk chunk = chunks[c];
-            for (std::size_t i = chunk.black; i < chunk.black_end; i++) step(i);
-        });
-    };
-    // A step on red: what the change d of black does to red.
-    const auto follow = [&](std::size_t i) {
-        const Float8 w = multiply(view.inverse(i), view.gather(d, i));
-        put(t[i], w);
-        put(x[i], get(x[i]) + w);
-    };
-    // The residual s of the reduced system after that, and the next step of black.
-    const auto advance = [&](int k) {
-        const bool more = k + 1 < kDegree;
-        const Float8 keep = simd::splat(more ? kSteps.keep[k + 1] : 0);
-        const Float8 take = simd::splat(more ? kSteps.take[k + 1] : 0);
-        black([&, keep, take](std::size_t i) {
-            const Float8 step = get(d[i]);
-            const Float8 left = get(s[i]) - step + multiply(view.inverse(i), view.gather(t, i));
-            put(s[i], left);
-            if (!more) return;
-            const Float8 next = keep * step + take * left;
-            put(d[i], next);
-            put(x[i], get(x[i]) + next);
-        });
-    };
-    const Float8 first = simd::splat(kSteps.take[0]);
-
-    red([&](std::size_t i) { put(x[i], multiply(view.inverse(i), get(b[i]))); });
-    black([&](std::size_t i) {
-        const Float8 left = multiply(view.inverse(i), get(b[i]) + view.gather(x, i));
-        put(s[i], left);
-        put(d[i], first * left);
-        put(x[i], first * left);
     });
-    for (int k = 0; k < kDegree; k++) {
-        red(follow);
-        advance(k);
-    }
+}
 
+// b -> x, about K^-1 b. With q: K x, which one more half sweep tells.
+template <class View>
+void Multigrid::cycle(const View& view, std::size_t l, const Six* b, Six* x, Six* q, const Region* region) {
+    Level& level = levels_[l];
     const bool has_coarse = l + 1 < levels_.size() && (!region || l == 0);
+    Sweeps<View> sweeps{view,    level.reds, level.parent.data(), level.arm.data(), b,
+                        nullptr, x,          level.d.data(),      level.s.data(),   nullptr};
+    constexpr int kLast = Sweeps<View>::kLast;
+    const auto before = [&] {
+        return [sweeps]<int K>(std::size_t i) __attribute__((always_inline)) {
+            sweeps.template before<K>(i);
+        };
+    };
+    const auto after = [&] {
+        return [sweeps]<int K>(std::size_t i) __attribute__((always_inline)) { sweeps.template after<K>(i); };
+    };
     if (has_coarse) {
-        Level& coarse = levels_[l + 1];
+        sweeps.coarse = levels_[l + 1].b.data();
         over(l + 1, region, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; i++) put(coarse.b[i], nothing());
+            for (std::size_t i = begin; i < end; i++) put(sweeps.coarse[i], nothing());
         });
-        // One exact black half sweep, x += s, would leave a residual on red only: S s.
-        Six* const to = coarse.b.data();
-        red([&](std::size_t i) {
-            const Float8 r = view.gather(s, i);
-            const Float8 arm = without_low(simd::load_twice(level.arm[i].v));
-            // The moment about the parent's place: arm x force.
-            const Float8 moment = turned(arm, swap_halves(r));
-            Six& sum = to[level.parent[i]];
-            put(sum, get(sum) + r + moment);
-        });
-        const Six* e = solve_coarse(l + 1, region);
-        red([&](std::size_t i) {
-            const Float8 move = get(e[level.parent[i]]);
-            const Float8 arm = without_high(simd::load_twice(level.arm[i].v));
-            put(x[i], get(x[i]) + move + turned(swap_halves(move), arm));
-        });
+        half_sweeps<kLast>(l, region, before());
+        sweeps.e = solve_coarse(l + 1, region);
+    } else {
+        half_sweeps<kLast - 1>(l, region, before());
     }
-
-    black([&](std::size_t i) { put(x[i], multiply(view.inverse(i), get(b[i]) + view.gather(x, i))); });
-    red([&](std::size_t i) {
-        const Float8 now = multiply(view.inverse(i), get(b[i]) + view.gather(x, i));
-        put(t[i], now - get(x[i]));
-        put(x[i], now);
-    });
-    black([&](std::size_t i) {
-        const Float8 left = multiply(view.inverse(i), view.gather(t, i));
-        put(s[i], left);
-        put(d[i], first * left);
-        put(x[i], get(x[i]) + first * left);
-    });
-    for (int k = 0; k < kDegree; k++) {
-        red(follow);
-        if (q || k + 1 < kDegree) advance(k);
-    }
+    half_sweeps<kLast>(l, region, after());
     if (!q) return;
-    red([&](std::size_t i) { put(q[i], get(b[i])); });
-    black([&](std::size_t i) { put(q[i], get(b[i]) - multiply(level.matrix[i], get(s[i]))); });
+    // The last residual, of black; there is none on red.
+    over(l, region, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; i++) {
+            Float8 v = get(b[i]);
+            if (i >= level.reds) {
+                sweeps.template advance<kDegree>(i);
+                v = v - multiply(level.matrix[i], get(sweeps.left(i)));
+            }
+            put(q[i], v);
+        }
+    });
 }
 
 void Multigrid::cycle(std::size_t l, const Six* b, Six* x, Six* q, const Region* region) {
     const Level& level = levels_[l];
     if (l == 0)
-        cycle(FineView{lattice_->neighbour.data(), lattice_->node_class.data(), class_inverse_.data(),
-                       class_scale_.data(), lattice_->uniform},
+        cycle(Fine{lattice_->neighbour.data(), lattice_->node_class.data(), kinds_.data(), lattice_->uniform},
               l, b, x, q, region);
     else
-        cycle(CoarseView{level.row.data(), level.column.data(), level.block.data(), level.inverse.data()}, l,
-              b, x, q, region);
+        cycle(Coarse{level.row.data(), level.column.data(), level.pulls.data(), level.inverse.data()}, l, b,
+              x, q, region);
 }
 
 void Multigrid::precondition(const Six* b, Six* x, const Region* region) {
@@ -250,18 +357,19 @@ void Multigrid::precondition(const Six* b, Six* x, const Region* region) {
 }
 
 void Multigrid::clear_border(const Region& region) {
-    const auto clear = [](const std::vector<Chunk>& chunks, std::initializer_list<Field*> fields) {
-        for (const Chunk& c : chunks)
-            for (Field* f : fields) {
-                for (std::size_t i = c.red; i < c.red_end; i++) put((*f)[i], nothing());
-                for (std::size_t i = c.black; i < c.black_end; i++) put((*f)[i], nothing());
-            }
+    const auto clear = [](const std::vector<Chunk>& chunks, Level& level,
+                          std::initializer_list<Field*> more) {
+        for (const Chunk& c : chunks) {
+            for (std::size_t i = c.black; i < c.black_end; i++) level.s[i - level.reds] = {};
+            for (const auto& [begin, end] : {std::pair{c.red, c.red_end}, {c.black, c.black_end}})
+                for (std::size_t i = begin; i < end; i++) {
+                    level.d[i] = {};
+                    for (Field* f : more) (*f)[i] = {};
+                }
+        }
     };
-    Level& fine = levels_[0];
-    clear(region.border, {&fine.t, &fine.s, &fine.d});
-    if (levels_.size() < 2) return;
-    Level& coarse = levels_[1];
-    clear(region.border_groups, {&coarse.t, &coarse.s, &coarse.d, &coarse.z1, &coarse.z2});
+    clear(region.border, levels_[0], {});
+    if (levels_.size() > 1) clear(region.border_groups, levels_[1], {&levels_[1].z1, &levels_[1].z2});
 }
 
 void Multigrid::solve_dense(const Six* b, Six* x) {
@@ -370,13 +478,13 @@ const Six* Multigrid::solve_coarse(std::size_t l, const Region* region) {
 
 std::size_t Multigrid::bytes() const {
     const auto of = [](const auto& v) { return v.capacity() * sizeof v[0]; };
-    std::size_t sum = of(class_inverse_) + of(class_scale_) + of(dense_) + of(partial_) + of(dense_work_) +
-                      of(dense_sum_) + of(groups_);
+    std::size_t sum = of(kinds_) + of(depth_) + of(strips_) + of(strip_row_) + of(dense_) + of(partial_) +
+                      of(dense_work_) + of(dense_sum_) + of(groups_);
     for (const Level& l : levels_)
-        sum += of(l.chunks) + of(l.parent) + of(l.arm) + of(l.b) + of(l.t) + of(l.s) + of(l.d) +
-               of(l.natural) + of(l.brick) + of(l.place) + of(l.bundles) + of(l.points) + of(l.row) +
-               of(l.column) + of(l.block) + of(l.inverse) + of(l.matrix) + of(l.z1) + of(l.q1) + of(l.z2) +
-               of(l.q2) + of(l.touch_row) + of(l.touch) + of(l.changed);
+        sum += of(l.chunks) + of(l.parent) + of(l.arm) + of(l.b) + of(l.s) + of(l.d) + of(l.natural) +
+               of(l.brick) + of(l.place) + of(l.bundles) + of(l.points) + of(l.row) + of(l.column) +
+               of(l.pulls) + of(l.inverse) + of(l.matrix) + of(l.z1) + of(l.q1) + of(l.z2) + of(l.q2) +
+               of(l.touch_row) + of(l.touch) + of(l.changed);
     return sum;
 }
 

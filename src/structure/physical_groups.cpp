@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 namespace talus::physical {
 
@@ -10,6 +11,8 @@ namespace {
 
 constexpr double kCoarseScale = 0.5;
 constexpr std::uint32_t kChunkNodes = 2048;
+constexpr std::uint32_t kCacheNodes = 100'000;  // with more, the finest level goes chunk by chunk
+constexpr std::uint32_t kCacheChunk = 12'000;
 constexpr std::uint32_t kCoarsest = 32;
 constexpr std::size_t kPiece = 256;  // nodes or bundles, for threads
 constexpr std::uint32_t kNoBundle = 0xffffffffu;
@@ -118,18 +121,17 @@ void Multigrid::build(const Lattice& lattice, JobSystem* jobs) {
     dense_.clear();
     groups_.assign(lattice.bricks.size(), {});
     stale_ = dense_old_ = false;
-    class_inverse_.clear();
-    class_scale_.clear();
-    class_inverse_.reserve(lattice.classes.capacity());
-    class_scale_.reserve(lattice.classes.capacity());
-    for (std::size_t i = 0; i < lattice.classes.size(); i++) add_class(i);
+    kinds_.clear();
+    kinds_.reserve(lattice.classes.capacity());
+    while (kinds_.size() < lattice.classes.size()) add_kind();
     levels_.emplace_back();
     levels_.reserve(24);  // references stay valid
     Level& finest = levels_[0];
     finest.nodes = lattice.nodes;
     finest.reds = lattice.reds;
-    const std::size_t size = lattice.nodes + 1;  // one more, which is zero: where nothing moves
-    for (Field* f : {&finest.t, &finest.s, &finest.d}) f->assign(size, {});
+    cut_chunks();
+    finest.d.assign(lattice.nodes + 1, {});
+    finest.s.assign(lattice.nodes - lattice.reds + 1, {});
     if (lattice.nodes > 1) coarsen_finest();
     for (std::size_t l = 1; l < levels_.size() && levels_[l].nodes > kCoarsest && l < 20; l++) coarsen(l);
     if (levels_.size() > 1) invert_coarsest();
@@ -140,13 +142,85 @@ void Multigrid::build(const Lattice& lattice, JobSystem* jobs) {
     }
 }
 
-void Multigrid::add_class(std::size_t c) {
+void Multigrid::add_kind() {
+    const Lattice::Class& c = lattice_->classes[kinds_.size()];
+    Kind& kind = kinds_.emplace_back();
+    kind = {};
     double own[36], inverse[36] = {};
-    own_stiffness(*lattice_, lattice_->classes[c], own);
+    own_stiffness(*lattice_, c, own);
     if (!invert6(own, inverse)) std::memset(inverse, 0, sizeof inverse);
-    store6(class_inverse_.emplace_back(), inverse);
-    Six& scale = class_scale_.emplace_back();
-    for (int k = 0; k < 8; k++) scale.v[k] = k < 6 ? lattice_->classes[c].scale[k] : 0;
+    store6(kind.inverse, inverse);
+    bool is_diagonal = true;
+    for (int r = 0; r < 6; r++)
+        for (int k = 0; k < 6; k++) is_diagonal = is_diagonal && (r == k || inverse[6 * r + k] == 0);
+    for (int k = 0; k < 6 && is_diagonal; k++) kind.diagonal.v[lane_of(k)] = float(inverse[7 * k]);
+    kind.diagonal.v[3] = is_diagonal ? 1 : 0;
+    for (int k = 0; k < 6; k++) kind.scale.v[k] = c.scale[k];
+}
+
+// Of the finest level: runs of bricks.
+void Multigrid::cut_chunks() {
+    const Lattice& lattice = *lattice_;
+    std::vector<Chunk>& chunks = levels_[0].chunks;
+    const std::uint32_t size = lattice.nodes > kCacheNodes ? kCacheChunk : kChunkNodes;
+    chunks.push_back({0, 0, lattice.reds, 0});
+    for (const Brick& b : lattice.bricks) {
+        Chunk& last = chunks.back();
+        if (!b.node || b.red - last.red + b.black - last.black < size) continue;
+        last.red_end = b.red;
+        last.black_end = b.black;
+        chunks.push_back({b.red, 0, b.black, 0});
+    }
+    chunks.back().red_end = lattice.reds;
+    chunks.back().black_end = lattice.nodes;
+    depth_.clear();
+    strips_.clear();
+    strip_row_.clear();
+    if (lattice.nodes > kCacheNodes) cut_strips();
+}
+
+// Places without a block count as if there were one: it may come back.
+void Multigrid::cut_strips() {
+    const std::vector<Brick>& bricks = lattice_->bricks;
+    const std::vector<Chunk>& chunks = levels_[0].chunks;
+    std::vector<std::uint32_t> chunk_of(bricks.size());
+    std::uint32_t at = 0;
+    for (std::size_t i = 0; i < bricks.size(); i++) {
+        while (bricks[i].node && at + 1 < chunks.size() && bricks[i].red >= chunks[at + 1].red &&
+               bricks[i].black >= chunks[at + 1].black)
+            at++;
+        chunk_of[i] = at;
+    }
+    depth_.assign(lattice_->nodes, kDeep);
+    std::vector<Word> seen(bricks.size(), 0), ring(bricks.size(), 0), last;
+    for (int depth = 1; depth < kDeep; depth++) {
+        last.swap(ring);
+        ring.assign(bricks.size(), 0);
+        for (std::size_t i = 0; i < bricks.size(); i++) {
+            const Brick& b = bricks[i];
+            if (!b.node) continue;
+            Word reached = 0;
+            for (int k = 0; k < 6; k++) {
+                const std::uint32_t to = b.nb[k];
+                const bool own = chunk_of[to] == chunk_of[i];
+                const Word inside = depth > 1 ? last[i] : 0;
+                const Word outside = depth > 1 ? (own ? last[to] : 0) : (own ? 0 : bricks[to].node);
+                reached |= k & 1 ? seen_behind(k / 2, inside, outside) : seen_ahead(k / 2, inside, outside);
+            }
+            ring[i] = reached & b.node & ~seen[i];
+            for (Word w = ring[i]; w; w &= w - 1)
+                depth_[lattice_->node_of(b, std::countr_zero(w))] = std::uint8_t(depth);
+        }
+        for (std::size_t i = 0; i < bricks.size(); i++) seen[i] |= ring[i];
+    }
+    strip_row_.assign(1, 0);
+    for (const Chunk& chunk : chunks)
+        for (const auto& [begin, end] : {std::pair{chunk.red, chunk.red_end}, {chunk.black, chunk.black_end}})
+            for (std::uint8_t depth = 1; depth < kDeep; depth++) {
+                for (std::uint32_t i = begin; i < end; i++)
+                    if (depth_[i] == depth) strips_.push_back(i);
+                strip_row_.push_back(std::uint32_t(strips_.size()));
+            }
 }
 
 // Nodes come in Morton order; `child_parent` in the same order, numbered in the order of first sight.
@@ -235,24 +309,12 @@ void Multigrid::coarsen_finest() {
     Level &fine = levels_[0], &coarse = levels_[1];
     std::vector<std::uint32_t> child_parent(fine.nodes);
     std::size_t next = 0;
-    // Chunks are runs of bricks.
-    const auto cut = [&](std::uint32_t red, std::uint32_t black) {
-        if (!fine.chunks.empty()) {
-            fine.chunks.back().red_end = red;
-            fine.chunks.back().black_end = black;
-        }
-    };
     std::vector<std::uint32_t> first_group(lattice.bricks.size() + 1);
     for (std::size_t i = 0; i < lattice.bricks.size(); i++) {
         const Brick& b = lattice.bricks[i];
         const std::uint32_t begin = coarse.nodes;
         first_group[i] = begin;
         if (!b.node) continue;
-        if (fine.chunks.empty() ||
-            b.red - fine.chunks.back().red + b.black - fine.chunks.back().black >= kChunkNodes) {
-            cut(b.red, b.black);
-            fine.chunks.push_back({b.red, 0, b.black, 0});
-        }
         Word inner[3];
         for (int a = 0; a < 3; a++) inner[a] = lattice.bonds(b, a) & ~kLast[a] & b.free;
         for (Word rest = b.free; rest;) {
@@ -273,7 +335,6 @@ void Multigrid::coarsen_finest() {
         next += std::size_t(std::popcount(b.node));
     }
     first_group.back() = coarse.nodes;
-    cut(fine.reds, fine.nodes);
     place_nodes(fine, coarse, child_parent);
     for (std::size_t i = 0; i < lattice.bricks.size(); i++) {
         const std::uint32_t count = first_group[i + 1] - first_group[i];
@@ -392,23 +453,25 @@ void Multigrid::coarsen(std::size_t l) {
 
 void Multigrid::assemble(Level& level) {
     const std::size_t n = level.nodes;
-    level.row.assign(n + 1, 0);
+    // First how many neighbours each node has along each axis, then where its pulls are, two to each.
+    std::vector<std::uint32_t> at(3 * n, 0);
     level.touch_row.assign(n + 1, 0);
     for (const Bundle& b : level.bundles) {
         level.touch_row[b.node + 1]++;
         if (b.other == kGroundEnd) continue;
         level.touch_row[b.other + 1]++;
-        level.row[b.node + 1]++;
-        level.row[b.other + 1]++;
+        at[3 * std::size_t(b.node) + b.axis]++;
+        at[3 * std::size_t(b.other) + b.axis]++;
     }
-    for (std::size_t i = 0; i < n; i++) {
-        level.row[i + 1] += level.row[i];
-        level.touch_row[i + 1] += level.touch_row[i];
+    level.row.assign(3 * n + 1, 0);
+    for (std::size_t i = 0; i < 3 * n; i++) {
+        level.row[i + 1] = level.row[i] + (at[i] + 1) / 2;
+        at[i] = 2 * level.row[i];
     }
-    std::vector<std::uint32_t> at(level.row.begin(), level.row.end() - 1);
+    for (std::size_t i = 0; i < n; i++) level.touch_row[i + 1] += level.touch_row[i];
     std::vector<std::uint32_t> to(level.touch_row.begin(), level.touch_row.end() - 1);
-    level.column.resize(level.row[n]);
-    level.block.resize(level.row[n]);
+    level.pulls.assign(level.row[3 * n], {});
+    level.column.resize(2 * level.pulls.size());
     level.touch.resize(level.touch_row[n]);
     for (std::uint32_t i = 0; i < level.bundles.size(); i++) {
         Bundle& bundle = level.bundles[i];
@@ -416,11 +479,14 @@ void Multigrid::assemble(Level& level) {
         level.touch[to[bundle.node]++] = i;
         if (bundle.other == kGroundEnd) continue;
         level.touch[to[bundle.other]++] = i;
-        bundle.entry = at[bundle.node]++;
-        bundle.other_entry = at[bundle.other]++;
+        bundle.entry = at[3 * std::size_t(bundle.node) + bundle.axis]++;
+        bundle.other_entry = at[3 * std::size_t(bundle.other) + bundle.axis]++;
         level.column[bundle.entry] = bundle.other;
         level.column[bundle.other_entry] = bundle.node;
     }
+    // The half without a neighbour looks at the same one, without weight.
+    for (std::size_t i = 0; i < 3 * n; i++)
+        if (at[i] & 1) level.column[at[i]] = level.column[at[i] - 1];
     level.inverse.resize(n);
     level.matrix.resize(n);
     const auto pieces = [](std::size_t count) { return (count + kPiece - 1) / kPiece; };
@@ -432,8 +498,9 @@ void Multigrid::assemble(Level& level) {
     });
     in_parallel(jobs_, pieces(n),
                 [&](std::size_t p) { piece(p, n, [&](std::size_t i) { set_own(level, i); }); });
-    for (Field* f : {&level.b, &level.t, &level.s, &level.d, &level.z1, &level.q1, &level.z2, &level.q2})
-        f->assign(n, {});
+    for (Field* f : {&level.b, &level.z1, &level.q1, &level.z2, &level.q2}) f->assign(n, {});
+    level.d.assign(n + 1, {});
+    level.s.assign(n - level.reds + 1, {});
     level.changed.reserve(64);
 }
 
@@ -471,18 +538,26 @@ Joint joint_of(const Bundle& bundle) {
 // What the ends of a bundle do to each other.
 void Multigrid::couple(Level& level, const Bundle& bundle) {
     if (bundle.other == kGroundEnd) return;
-    double pq[36] = {}, qp[36] = {};
+    Joint j{};
+    double p[3] = {}, q[3] = {}, weight = 0;
     if (bundle.faces > 0) {
-        const Joint j = joint_of(bundle);
-        double p[3], q[3];
+        j = joint_of(bundle);
         j.arm(&level.place[3 * std::size_t(bundle.node)], p);
         j.arm(&level.place[3 * std::size_t(bundle.other)], q);
-        add_springs(j.springs, j.turn, p, q, pq);
-        for (int r = 0; r < 6; r++)
-            for (int c = 0; c < 6; c++) qp[6 * r + c] = pq[6 * c + r];
+        weight = bundle.weight;
     }
-    store6(level.block[bundle.entry], pq);
-    store6(level.block[bundle.other_entry], qp);
+    const int b = next_axis(bundle.axis), c = third_axis(bundle.axis);
+    for (const auto& [entry, mine, from] : {std::tuple{bundle.entry, p, q}, {bundle.other_entry, q, p}}) {
+        Pull& pull = level.pulls[entry / 2];
+        const std::uint32_t half = 4 * (entry & 1);
+        for (std::uint32_t k = 0; k < 3; k++) {
+            pull.from[half + k] = float(from[k]);
+            pull.mine[half + k] = float(mine[k]);
+            pull.turn[half + k] = float(j.turn[k][k]);
+        }
+        pull.from[half + 3] = float(weight);
+        pull.mine[half + 3] = float(j.turn[b][c]);
+    }
 }
 
 // What a node's own motion does to it.
@@ -562,7 +637,7 @@ void Multigrid::change(const Link& link, double sign) {
 
 // Matrices of what changed; whether groups still hold together in the brick of an edit.
 void Multigrid::refresh(std::uint32_t brick) {
-    while (class_inverse_.size() < lattice_->classes.size()) add_class(class_inverse_.size());
+    while (kinds_.size() < lattice_->classes.size()) add_kind();
     if (levels_.size() < 2) return;
     for (std::size_t l = 1; l < levels_.size(); l++) {
         Level& level = levels_[l];
@@ -604,11 +679,20 @@ void Multigrid::invert_coarsest() {
         for (std::size_t c = 0; c < 6; c++)
             for (std::size_t r = 0; r < 6; r++)
                 a[(6 * i + r) * m + 6 * i + c] = double(level.matrix[i].column[c][lane_of(int(r))]);
-        for (std::uint32_t e = level.row[i]; e < level.row[i + 1]; e++)
-            for (std::size_t c = 0; c < 6; c++)
-                for (std::size_t r = 0; r < 6; r++)
-                    a[(6 * i + r) * m + 6 * level.column[e] + c] -=
-                        double(level.block[e].column[c][lane_of(int(r))]);
+    }
+    for (const Bundle& bundle : level.bundles) {
+        if (bundle.other == kGroundEnd || bundle.faces == 0) continue;
+        const Joint j = joint_of(bundle);
+        const std::size_t i = bundle.node, o = bundle.other;
+        double p[3], q[3], pq[36] = {};
+        j.arm(&level.place[3 * i], p);
+        j.arm(&level.place[3 * o], q);
+        add_springs(j.springs, j.turn, p, q, pq);
+        for (std::size_t r = 0; r < 6; r++)
+            for (std::size_t c = 0; c < 6; c++) {
+                a[(6 * i + r) * m + 6 * o + c] -= pq[6 * r + c];
+                a[(6 * o + c) * m + 6 * i + r] -= pq[6 * r + c];
+            }
     }
     double largest = 0;
     for (std::size_t i = 0; i < m; i++) largest = a[i * m + i] > largest ? a[i * m + i] : largest;

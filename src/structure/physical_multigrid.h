@@ -7,9 +7,11 @@
 // halved at each level: rigid groups make a lattice too stiff, and so the correction comes out about right.
 //
 // A cycle: smooth, restrict what is left, solve coarse, add, smooth. The smoother is a Chebyshev polynomial
-// of degree 3 over [0.1, 1] of the system reduced to the black nodes, framed by exact half sweeps. Each
-// coarse level is solved by two steps of conjugate gradients with the next cycle as preconditioner (a
-// K-cycle), the coarsest by its inverse.
+// of degree 3 over [0.1, 1] of the system reduced to the black nodes, framed by exact half sweeps. On the
+// finest level of a large structure it works chunk by chunk, so that a chunk is smoothed in the cache: each
+// half sweep as far as neighbours in other chunks do not matter yet, then the strips along the borders of
+// chunks catch up. That gives the same as sweeps over all. Each coarse level is solved by two steps of
+// conjugate gradients with the next cycle as preconditioner (a K-cycle), the coarsest by its inverse.
 //
 // After an edit the bundles it touches are changed on every level, and the matrices they are part of: groups
 // stay as they are. Where an edit would need other groups or bundles than there are, the levels are *stale*:
@@ -94,7 +96,7 @@ class Multigrid {
         std::uint32_t node, other;  // other: kGroundEnd for what does not move. node is on the low side, or
                                     // the only one
         std::uint32_t next;         // of the same node
-        std::uint32_t entry, other_entry;  // in `block`
+        std::uint32_t entry, other_entry;  // halves of `pulls`
         std::int32_t faces;
         std::uint8_t axis;
         bool changed;
@@ -108,28 +110,48 @@ class Multigrid {
     struct alignas(16) Arm {
         float v[4];
     };
+    // What two neighbours along one axis do to a node: one in the lower four lanes, one in the upper; weight
+    // 0 where there is none. Arms reach from the ends to the middle of the bundle's faces.
+    struct alignas(32) Pull {
+        float from[8];  // arm of the neighbour, weight
+        float mine[8];  // arm of the node, what turning across one way does to the other
+        float turn[8];  // own springs for turning, zero
+    };
     struct Level {
         std::uint32_t nodes = 0, reds = 0;
         std::vector<Chunk> chunks;  // no group of the next level is in two of them
+        // Scratch: steps of red nodes and of black ones, and a zero; the residual of black ones, and a zero.
+        Field d, s;
         // To the next level.
         std::vector<std::uint32_t> parent;
         std::vector<Arm> arm;  // from the parent's place
-        Field b, t, s, d;
         // All but the finest.
+        Field b;
         std::vector<std::uint32_t> natural;  // in Morton order
         std::vector<Cell> brick;
         std::vector<double> place;  // 3 a node
         std::vector<Bundle> bundles;
         std::vector<Point> points;
-        std::vector<std::uint32_t> row, column;
+        std::vector<std::uint32_t> row;               // of `pulls`, for each node and axis
+        std::vector<std::uint32_t> column;            // two for each pull
         std::vector<std::uint32_t> touch_row, touch;  // the bundles of each node
         std::vector<std::uint32_t> changed;           // bundles, since the last refresh
-        std::vector<Matrix6> block, inverse, matrix;
+        std::vector<Pull> pulls;
+        std::vector<Matrix6> inverse, matrix;
         Field z1, q1, z2, q2;
     };
-    struct FineView;
-    struct CoarseView;
+    struct Kind {         // of a class of the lattice
+        Matrix6 inverse;  // of the own stiffness
+        Six diagonal;     // the inverse where it is diagonal, lane 3 then says so
+        Six scale;        // as Lattice::Class
+    };
+    struct Fine;
+    struct Coarse;
+    template <class View>
+    struct Sweeps;
 
+    void cut_chunks();
+    void cut_strips();
     void coarsen_finest();
     void coarsen(std::size_t l);
     void add_bundle(Level& coarse, std::vector<std::uint32_t>& first, Bundle bundle);
@@ -138,8 +160,10 @@ class Multigrid {
     void assemble(Level& level);
     void couple(Level& level, const Bundle& bundle);
     void set_own(Level& level, std::size_t node);
-    void add_class(std::size_t c);
+    void add_kind();
     void invert_coarsest();
+    template <int Last, class F>
+    void half_sweeps(std::size_t l, const Region* region, const F& f);
     template <class View>
     void cycle(const View& view, std::size_t l, const Six* b, Six* x, Six* q, const Region* region);
     void cycle(std::size_t l, const Six* b, Six* x, Six* q, const Region* region);
@@ -153,8 +177,12 @@ class Multigrid {
     const Lattice* lattice_ = nullptr;
     JobSystem* jobs_ = nullptr;
     std::vector<Level> levels_;
-    std::vector<Matrix6> class_inverse_;
-    std::vector<Six> class_scale_;
+    std::vector<Kind> kinds_;
+    // Large structures: steps from the border of the chunk (kDeep: as many or more), the nodes nearer than
+    // that by chunk, colour and steps, and where each of these begins.
+    static constexpr std::uint8_t kDeep = 9;
+    std::vector<std::uint8_t> depth_;
+    std::vector<std::uint32_t> strips_, strip_row_;
     std::vector<Chunk> groups_;  // on the second level, for each brick
     std::vector<float> dense_;   // inverse of the coarsest level
     std::vector<double> dense_work_;

@@ -104,6 +104,7 @@ TEST(Simd, MovesLanes) {
     expect(low_twice(a), {0, 1, 2, 3, 0, 1, 2, 3});
     expect(high_twice(a), {4, 5, 6, 7, 4, 5, 6, 7});
     expect(simd::load_twice(in + 2), {2, 3, 4, 5, 2, 3, 4, 5});
+    expect(simd::load_halves(in + 2, in + 1), {2, 3, 4, 5, 1, 2, 3, 4});
     expect(without_low(a), {0, 0, 0, 0, 4, 5, 6, 7});
     expect(without_high(a), {0, 1, 2, 3, 0, 0, 0, 0});
 }

@@ -143,8 +143,7 @@ class Threads : public JobSystem {
     int n_;
 };
 
-TEST(PhysicalRandom, ThreadsGiveTheSameBits) {
-    const auto blocks = cases::building(34);  // several chunks
+void threads_give_the_same_bits(const std::vector<StructureBlock>& blocks) {
     Threads two(2), three_threads(3);
     const auto solve = [&](JobSystem* jobs, StructureBalance& balance) {
         StructureSolver solver(StructureMode::physical);
@@ -163,7 +162,13 @@ TEST(PhysicalRandom, ThreadsGiveTheSameBits) {
         ASSERT_EQ(std::memcmp(&a.bonds[i].force, &b.bonds[i].force, sizeof(DVec3)), 0);
         ASSERT_EQ(std::memcmp(&a.bonds[i].moment, &c.bonds[i].moment, sizeof(DVec3)), 0);
     }
+    const BalanceCheck check = check_balance(blocks, {{StructureMaterial()}}, {}, {}, {}, {}, a);
+    EXPECT_LE(check.imbalance, 0.0501);
+    EXPECT_NEAR(check.base_reaction, check.weight, 1e-4 * check.weight);
 }
+TEST(PhysicalRandom, ThreadsGiveTheSameBits) { threads_give_the_same_bits(cases::building(34)); }
+// So large that the finest level is smoothed chunk by chunk.
+TEST(PhysicalRandom, ThreadsGiveTheSameBitsInTheCache) { threads_give_the_same_bits(cases::building(72)); }
 
 }  // namespace
 }  // namespace talus
