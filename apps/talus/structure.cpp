@@ -34,6 +34,7 @@ struct StructureOptions {
     bool no_tension = false, incremental = false;
     int threads = 1, repeat = 1;
     double tolerance = StructureSettings().tolerance;
+    int iterations = StructureSettings().max_iterations;
     std::string png;
     bool physical() const { return mode == "physical"; }
 };
@@ -64,6 +65,7 @@ Answer judge(const StructureOptions& options, const Build& build, JobSystem* job
     settings.mode = options.physical() ? StructureMode::physical : StructureMode::load;
     settings.no_tension = options.no_tension;
     settings.tolerance = options.tolerance;
+    settings.max_iterations = options.iterations;
     settings.limit_factor = double(options.strength);
     Answer answer;
     struct First {
@@ -171,6 +173,10 @@ void explain(const StructureOptions& options, const Model& model, const Answer& 
                   << " of its limit (" << place(report.worst_bond.first) << " | "
                   << place(report.worst_bond.second) << "); the ground pushes back with "
                   << weight_text(report.base_reaction) << "\n";
+        if (!report.settled && report.most_utilisation < kUnbounded)
+            std::cout << "  where it stopped, the worst face would bear between "
+                      << percent(report.least_utilisation) << " and " << percent(report.most_utilisation)
+                      << " in perfect balance\n";
         std::snprintf(text, sizeof text, "  first balance in %.2f ms (%u iterations), all in %.2f ms\n",
                       answer.first_ms, report.iterations, answer.all_ms);
     } else {
@@ -244,6 +250,9 @@ void run_structure(const StructureOptions& options) {
     else
         out.add("solve_ms", answer.all_ms).add("round_ms", answer.first_ms);
     if (options.incremental) out.add("resolve_ms", answer.resolve_ms);
+    if (report.verdict == Verdict::undecided && report.most_utilisation < kUnbounded)
+        out.add("least_utilisation", report.least_utilisation)
+            .add("most_utilisation", report.most_utilisation);
     out.add("verdict", name_of(report.verdict));
     std::cout << out.text() << "\n";
 }
@@ -273,6 +282,13 @@ void add_structure(CLI::App& app) {
                          "Physical: largest imbalance of a block, of its weight or strength")
             ->check(CLI::Range(1e-6, 1.0))
             ->capture_default_str();
+    CLI::Option* iterations =
+        command
+            ->add_option(
+                "--iterations", options->iterations,
+                "Physical: most iterations for a balance; then the verdict is \"undecided\", with bounds")
+            ->check(CLI::Range(1, 1'000'000))
+            ->capture_default_str();
     command->add_flag("--incremental", options->incremental, "Solve, then make the edits and solve again");
     command->add_option("--threads", options->threads, "Physical: threads to work with")
         ->check(CLI::Range(1, 64))
@@ -281,11 +297,13 @@ void add_structure(CLI::App& app) {
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
     command->add_option("--png", options->png, "Draw the build in colours from idle to breaking");
-    command->parse_complete_callback([options, dry, tolerance] {
+    command->parse_complete_callback([options, dry, tolerance, iterations] {
         if (!options->physical() && dry->count())
             throw CLI::ValidationError("--no-tension", "needs --mode physical");
         if (!options->physical() && tolerance->count())
             throw CLI::ValidationError("--tolerance", "needs --mode physical");
+        if (!options->physical() && iterations->count())
+            throw CLI::ValidationError("--iterations", "needs --mode physical");
     });
     command->callback([options] { run_structure(*options); });
 }

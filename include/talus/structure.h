@@ -80,6 +80,8 @@ struct StructureSettings {
     double max_work = 2e8;     ///< blocks times iterations, of all balances after the first
 };
 
+constexpr double kUnbounded = 1e300;
+
 /// undecided: physical mode, budget spent and nothing has come down.
 enum class Verdict : std::uint8_t { stands, falls, unsupported, undecided };
 
@@ -103,7 +105,11 @@ struct StructureReport {
     std::uint32_t iterations = 0;
     std::uint32_t all_iterations = 0;  ///< of all balances together
     std::uint32_t local_blocks = 0;    ///< after an edit: how many were balanced anew; 0: all
-    bool settled = true;               ///< false: budget spent, more may come down than is told
+    /// Largest share that a face bears in perfect balance, as things stood when the budget ended: proven to
+    /// lie between these, whatever the imbalance. Both are max_utilisation when all was decided; 0 and
+    /// kUnbounded where nothing is proven (dry joints, pins).
+    double least_utilisation = 0, most_utilisation = 0;
+    bool settled = true;  ///< false: budget spent, more may come down than is told
 
     std::size_t falling() const {
         std::size_t n = 0;

@@ -546,9 +546,18 @@ StructureReport Engine::solve(const StructureSettings& settings, StructureSolver
         if (!decided || dropped == 0 || weighing >= settings.max_weighings || !land_fallen()) break;
         quiet = false;
     }
+    if (!decided) {
+        drop_unjoined();  // by the last faces that broke
+        renumber(true);
+    }
     report.rounds = balances_;
     report.all_iterations = iterations_;
     collect(report);
+    report.least_utilisation = report.most_utilisation = report.max_utilisation;
+    if (!decided && !bound_utilisation(report)) {
+        report.least_utilisation = 0;
+        report.most_utilisation = kUnbounded;
+    }
     warm_ = quiet && decided;
     whole_ = warm_ && report.parts.empty();
     // What has come off has fallen, whatever else was not decided.

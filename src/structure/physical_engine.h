@@ -86,6 +86,9 @@ class Engine {
     std::size_t break_batch(double worst);
     void summarise(StructureReport& report) const;
 
+    // physical_bounds.cpp
+    bool bound_utilisation(StructureReport& report) const;
+
     // physical_edit.cpp
     static bool same_question(const StructureSettings& a, const StructureSettings& b);
     bool solve_again(StructureReport& report);

@@ -66,6 +66,35 @@ inline Strain strain_of(const StructureLimits& limits, const Local6& stress, boo
     return worst;
 }
 
+struct ShareBounds {
+    double least, most;
+};
+
+/// What strain_of() can say, without dry joints, when the true stresses differ from these by d with the sum
+/// of (d / spread)^2 at most 1.
+inline ShareBounds share_bounds(const StructureLimits& limits, const Local6& stress, const Local6& spread) {
+    const auto& s = stress.v;
+    const auto& d = spread.v;
+    ShareBounds out{0, 0};
+    const auto consider = [&](double size, double off, double least_limit, double most_limit) {
+        const auto at_least = [](double x) { return x > kLeastLimit ? x : kLeastLimit; };
+        const double low = (size - off) / at_least(most_limit), high = (size + off) / at_least(least_limit);
+        out.least = low > out.least ? low : out.least;
+        out.most = high > out.most ? high : out.most;
+    };
+    const double bend = 6 * (std::fabs(s[4]) + std::fabs(s[5]));
+    const double edge = std::sqrt(d[0] * d[0] + 36 * (d[4] * d[4] + d[5] * d[5]));
+    consider(s[0] + bend, edge, limits.tension, limits.tension);
+    consider(bend - s[0], edge, limits.compression, limits.compression);
+    const double pressure = -s[0];
+    const auto grip = [&](double p) { return limits.cohesion + limits.friction * (p > 0 ? p : 0); };
+    const double least_grip = grip(pressure - d[0]), most_grip = grip(pressure + d[0]);
+    const double across = d[1] > d[2] ? d[1] : d[2];
+    consider(std::sqrt(s[1] * s[1] + s[2] * s[2]), across, least_grip, most_grip);
+    consider(std::fabs(s[3]) / 0.208, d[3] / 0.208, least_grip, most_grip);
+    return out;
+}
+
 /// The nearest force that a dry joint can pass on, "near" as the springs of the bond weigh it.
 inline Local6 nearest_thrust(const Local6& f, double friction) {
     // In units where the metric is plain, each bound reads |v| <= slope n. The sum of squares is convex in n.

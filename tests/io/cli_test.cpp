@@ -268,6 +268,13 @@ TEST(Cli, StructurePhysical) {
     EXPECT_EQ(edited["falling"], 2);
     EXPECT_EQ(edited["blocks"], 7);
     EXPECT_GT(edited["resolve_ms"].get<double>(), 0);
+    const Json stopped = with({"--iterations", "1", "--tolerance", "1e-6"});
+    EXPECT_EQ(stopped["verdict"], "undecided");
+    EXPECT_GT(stopped["imbalance"].get<double>(), 1e-6);
+    const double share = json["max_utilisation"].get<double>();
+    EXPECT_LE(stopped["least_utilisation"].get<double>(), share);
+    EXPECT_GE(stopped["most_utilisation"].get<double>(), share);
+    EXPECT_EQ(run_talus({"structure", file, "--iterations", "1"}).exit, 2);
     const auto text = run_talus({"structure", file, "--mode", "physical"});
     EXPECT_NE(text.out.find("the ground pushes back with 6200 kg"), std::string::npos) << text.out;
 }

@@ -10,31 +10,6 @@ namespace {
 
 using namespace physical_cases;
 
-// Takes blocks out and puts some back, at random; supports stay.
-struct Editor {
-    std::vector<StructureBlock> blocks, gone;
-    cases::Random random;
-
-    template <class Solver>
-    void edit(Solver& solver) {
-        if (gone.size() < 30 && (gone.empty() || random.chance(0.55))) {
-            std::size_t i;
-            do i = std::size_t(random.below(int(blocks.size())));
-            while (blocks[i].support);
-            EXPECT_TRUE(solver.remove_block(blocks[i].cell));
-            gone.push_back(blocks[i]);
-            blocks[i] = blocks.back();
-            blocks.pop_back();
-        } else {
-            const std::size_t i = std::size_t(random.below(int(gone.size())));
-            solver.place_block(gone[i]);
-            blocks.push_back(gone[i]);
-            gone[i] = gone.back();
-            gone.pop_back();
-        }
-    }
-};
-
 StructureReport from_nothing(const std::vector<StructureBlock>& blocks, double tolerance) {
     StructureSolver cold(StructureMode::physical);
     cold.set_blocks(blocks);
@@ -45,13 +20,13 @@ StructureReport from_nothing(const std::vector<StructureBlock>& blocks, double t
 
 // A thousand edits in a row: the largest stress and the base reaction stay those of a solve from nothing.
 void no_drift(const std::vector<StructureBlock>& blocks, int edits, int look) {
-    Editor editor{blocks, {}, cases::Random(8)};
+    cases::Editor editor{blocks, {}, cases::Random(8)};
     StructureSolver warm(StructureMode::physical);
     warm.set_blocks(editor.blocks);
     warm.solve();
     int local = 0, looked = 0;
     for (int edit = 0; edit < edits; edit++) {
-        editor.edit(warm);
+        EXPECT_TRUE(editor.edit(warm));
         const StructureReport report = warm.solve();
         local += report.local_blocks > 0;
         if (report.local_blocks) {
@@ -89,12 +64,12 @@ TEST(PhysicalEdit, LargeBuildingDoesNotDrift) {
 
 // Without anything in the background the slack is never passed.
 TEST(PhysicalEdit, SlackHoldsWithoutRefining) {
-    Editor editor{cases::building(17), {}, cases::Random(3)};
+    cases::Editor editor{cases::building(17), {}, cases::Random(3)};
     StructureSolver warm(StructureMode::physical);
     warm.set_blocks(editor.blocks);
     warm.solve();
     for (int edit = 0; edit < 300; edit++) {
-        editor.edit(warm);
+        EXPECT_TRUE(editor.edit(warm));
         const StructureReport report = warm.solve();
         EXPECT_LE(report.imbalance, 0.5);
         EXPECT_NEAR(report.base_reaction, report.weight, 1e-3 * report.weight);
@@ -107,14 +82,14 @@ TEST(PhysicalEdit, SlackHoldsWithoutRefining) {
 
 // With a slack of 1 a local answer is as good as one from nothing.
 TEST(PhysicalEdit, TightSlack) {
-    Editor editor{cases::building(17), {}, cases::Random(5)};
+    cases::Editor editor{cases::building(17), {}, cases::Random(5)};
     StructureSolver warm(StructureMode::physical);
     warm.set_blocks(editor.blocks);
     StructureSettings settings;
     settings.local_slack = 1;
     warm.solve(settings);
     for (int edit = 0; edit < 60; edit++) {
-        editor.edit(warm);
+        EXPECT_TRUE(editor.edit(warm));
         const StructureReport report = warm.solve(settings);
         if (report.verdict != Verdict::stands) continue;
         EXPECT_LE(report.imbalance, 0.05);

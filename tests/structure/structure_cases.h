@@ -124,6 +124,31 @@ inline std::vector<StructureBlock> random_structure(Random& random, Axis up) {
     return blocks;
 }
 
+/// Takes blocks out and puts some back, at random; supports stay.
+struct Editor {
+    std::vector<StructureBlock> blocks, gone;
+    Random random;
+
+    /// @return whether the solver has that block
+    bool edit(StructureSolver& solver) {
+        if (gone.size() < 30 && (gone.empty() || random.chance(0.55))) {
+            std::size_t i;
+            do i = std::size_t(random.below(int(blocks.size())));
+            while (blocks[i].support);
+            gone.push_back(blocks[i]);
+            blocks[i] = blocks.back();
+            blocks.pop_back();
+            return solver.remove_block(gone.back().cell);
+        }
+        const std::size_t i = std::size_t(random.below(int(gone.size())));
+        solver.place_block(gone[i]);
+        blocks.push_back(gone[i]);
+        gone[i] = gone.back();
+        gone.pop_back();
+        return true;
+    }
+};
+
 /// The blocks of a box for which exists(x, y, z) holds, of stone, the lowest layer on the ground.
 template <class F>
 std::vector<StructureBlock> fill(Cell size, F&& exists) {
