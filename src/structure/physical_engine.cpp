@@ -42,7 +42,7 @@ void Engine::take_over(Axis up) {
     if (!pending_ && up != up_) give_back();
     up_ = up;
     if (!pending_) return;
-    solver_.lattice.set_blocks(input_, up, loads);
+    solver_.lattice.set_blocks(input_, up, loads, jobs);
     std::vector<StructureBlock>().swap(input_);
     pending_ = false;
     warm_ = false;
@@ -250,15 +250,29 @@ void Engine::add_load(const StructureLoad& load, Six& f) const {
 
 void Engine::set_forces() {
     const Lattice& lattice = solver_.lattice;
-    for (const Brick& b : lattice.bricks)
-        for (Word w = b.node; w; w &= w - 1) {
-            const int bit = std::countr_zero(w);
-            const std::uint32_t n = lattice.node_of(b, bit);
-            const double weight = b.free >> bit & 1 ? mass_at(lattice.slot_of[n]) / unit_ : 0;
-            solver_.f[n] = {};
-            solver_.f[n].v[1] = float(-weight);
-            solver_.reference[n] = float(weight);
+    // The lesser of weight and strength: for strength, the tension its weakest face bears.
+    const bool alike = plain_ && !any_dry_;
+    const float bears_all = float(plain_limits_.tension / stress_);
+    const auto bonded = [&](std::uint32_t n) {
+        for (const double s : lattice.classes[lattice.node_class[n]].all_scale)
+            if (s > 0) return true;
+        return false;
+    };
+    const std::size_t count = lattice.bricks.size();
+    in_parallel(jobs, (count + kBricksAJob - 1) / kBricksAJob, [&](std::size_t job) {
+        for (std::size_t i = job * kBricksAJob; i < count && i < (job + 1) * kBricksAJob; i++) {
+            const Brick& b = lattice.bricks[i];
+            for (Word w = b.node; w; w &= w - 1) {
+                const int bit = std::countr_zero(w);
+                const std::uint32_t n = lattice.node_of(b, bit);
+                const double weight = b.free >> bit & 1 ? mass_at(lattice.slot_of[n]) / unit_ : 0;
+                solver_.f[n] = {};
+                solver_.f[n].v[1] = float(-weight);
+                float& reference = solver_.reference[n] = float(weight);
+                if (alike && bears_all < reference && bonded(n)) reference = bears_all;
+            }
         }
+    });
     for (const StructureLoad& load : loads) {
         std::uint32_t brick;
         int bit;
@@ -266,8 +280,7 @@ void Engine::set_forces() {
         if (!(lattice.bricks[brick].free >> bit & 1)) continue;
         add_load(load, solver_.f[lattice.node_of(lattice.bricks[brick], bit)]);
     }
-    // The lesser of weight and strength: for strength, the tension its weakest face bears.
-    if (!settings_.no_tension)
+    if (!alike && !settings_.no_tension)
         lattice.for_each_link([&](const Link& link) {
             const StructureLimits limits = limits_of(link);
             if (limits.dry()) return;

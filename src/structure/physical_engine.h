@@ -171,6 +171,7 @@ class Engine {
 };
 
 constexpr float kLeastReference = 1e-3f;  // in mean weights: lighter blocks count as this
+constexpr std::size_t kBricksAJob = 64;   // for threads
 constexpr double kFull = 1 + 1e-6;        // a dry joint may be full to the last bit
 
 /// What the base reaction may be off, as a share of the weight. Tighter than 1e-7 float residuals cannot

@@ -8,8 +8,7 @@ namespace talus::physical {
 
 namespace {
 
-constexpr double kBatch = 0.3;           // share of the worst from which a face breaks with it
-constexpr std::size_t kBricksAJob = 64;  // for threads
+constexpr double kBatch = 0.3;  // share of the worst from which a face breaks with it
 
 }  // namespace
 

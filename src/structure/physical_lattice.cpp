@@ -3,6 +3,7 @@
 #include "base/hash.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace talus::physical {
@@ -74,6 +75,7 @@ std::uint64_t morton(Cell brick) {
 
 Cell brick_cell(Cell c) { return {c.x >> 2, c.y >> 2, c.z >> 2}; }
 
+constexpr std::size_t kRun = 1 << 14;     // blocks or bricks, for threads
 constexpr std::int64_t kReach = 1 << 22;  // cells; bricks have 21 bits an axis
 
 // The coordinates that blocks have on an axis, and others with smaller gaps.
@@ -95,7 +97,8 @@ void shrink_gaps(std::span<const StructureBlock> blocks, Frame& frame) {
 
 // Of the eight frames with this up, the one whose picture of the structure has the least hash. Copies of a
 // structure give the same eight pictures. A tie means that two pictures are the same.
-Frame choose_frame(std::span<const StructureBlock> blocks, Axis up, std::span<const StructureLoad> loads) {
+Frame choose_frame(std::span<const StructureBlock> blocks, Axis up, std::span<const StructureLoad> loads,
+                   JobSystem* jobs) {
     const int up_axis = int(up) / 2, up_sign = int(up) & 1 ? -1 : 1;
     const int a = next_axis(up_axis), b = third_axis(up_axis);
     const auto bounds = [&](auto&& cell_at, Cell& low, Cell& high) {
@@ -129,12 +132,19 @@ Frame choose_frame(std::span<const StructureBlock> blocks, Axis up, std::span<co
         const Cell p = f.turned(low), q = f.turned(high);
         f.offset = {-(p.x < q.x ? p.x : q.x), -(p.y < q.y ? p.y : q.y), -(p.z < q.z ? p.z : q.z)};
     }
-    for (const StructureBlock& block : blocks) {
-        const std::uint64_t what = mix64(bits_of(block.mass) + (std::uint64_t(block.material) << 1) +
-                                         (block.support ? 0x9E3779B97F4A7C15u : 0));
-        const Cell cell = gaps.near(block.cell);
-        for (int k = 0; k < 8; k++) hash[k] += mix64(cell_hash(frames[k].turned(cell)) ^ what);
-    }
+    std::vector<std::array<std::uint64_t, 8>> sums((blocks.size() + kRun - 1) / kRun);
+    in_parallel(jobs, sums.size(), [&](std::size_t run) {
+        std::array<std::uint64_t, 8>& sum = sums[run] = {};
+        for (std::size_t i = run * kRun; i < blocks.size() && i < (run + 1) * kRun; i++) {
+            const StructureBlock& block = blocks[i];
+            const std::uint64_t what = mix64(bits_of(block.mass) + (std::uint64_t(block.material) << 1) +
+                                             (block.support ? 0x9E3779B97F4A7C15u : 0));
+            const Cell cell = gaps.near(block.cell);
+            for (std::size_t k = 0; k < 8; k++) sum[k] += mix64(cell_hash(frames[k].turned(cell)) ^ what);
+        }
+    });
+    for (const auto& sum : sums)
+        for (std::size_t k = 0; k < 8; k++) hash[k] += sum[k];
     for (const StructureLoad& load : loads)
         for (int k = 0; k < 8; k++) {
             const DVec3 f = frames[k].inner(load.force);
@@ -170,23 +180,23 @@ std::uint32_t Lattice::lookup(Cell coord) const {
 }
 
 void Lattice::set_blocks(std::span<const StructureBlock> blocks, Axis up,
-                         std::span<const StructureLoad> loads) {
+                         std::span<const StructureLoad> loads, JobSystem* jobs) {
     bricks.clear();
     table_.clear();
     mass.clear();
     kind.clear();
     support.clear();
     if (!blocks.empty()) {
-        frame = choose_frame(blocks, up, loads);
+        frame = choose_frame(blocks, up, loads, jobs);
         struct Run {
             std::uint64_t key;
             std::uint32_t block;
         };
         std::vector<Run> order(blocks.size());
-        for (std::size_t i = 0; i < blocks.size(); i++) {
-            const Cell c = frame.inner(blocks[i].cell);
-            order[i] = {morton(brick_cell(c)), std::uint32_t(i)};
-        }
+        in_parallel(jobs, (blocks.size() + kRun - 1) / kRun, [&](std::size_t run) {
+            for (std::size_t i = run * kRun; i < blocks.size() && i < (run + 1) * kRun; i++)
+                order[i] = {morton(brick_cell(frame.inner(blocks[i].cell))), std::uint32_t(i)};
+        });
         // Blocks of a brick often come in a row; sort runs of equal keys by key, then fill the bricks.
         std::sort(order.begin(), order.end(), [](const Run& a, const Run& b) { return a.key < b.key; });
         for (std::size_t i = 0; i < order.size(); i++) {
@@ -204,15 +214,20 @@ void Lattice::set_blocks(std::span<const StructureBlock> blocks, Axis up,
         mass.resize(blocks.size());
         kind.resize(blocks.size());
         support.resize(blocks.size());
-        std::size_t at = 0;
-        for (const Brick& b : bricks)
-            for (int n = std::popcount(b.slots); n > 0; n--, at++) {
-                const StructureBlock& block = blocks[order[at].block];
-                const std::uint32_t s = b.slot(bit_of(frame.inner(block.cell)));
-                mass[s] = block.mass;
-                kind[s] = block.material;
-                support[s] = block.support;
+        constexpr std::size_t kBricks = kRun / 16;
+        in_parallel(jobs, (bricks.size() + kBricks - 1) / kBricks, [&](std::size_t run) {
+            for (std::size_t i = run * kBricks; i < bricks.size() && i < (run + 1) * kBricks; i++) {
+                const Brick& b = bricks[i];
+                const std::size_t end = b.base + std::size_t(std::popcount(b.slots));
+                for (std::size_t at = b.base; at < end; at++) {
+                    const StructureBlock& block = blocks[order[at].block];
+                    const std::uint32_t s = b.slot(bit_of(frame.inner(block.cell)));
+                    mass[s] = block.mass;
+                    kind[s] = block.material;
+                    support[s] = block.support;
+                }
             }
+        });
     }
     bricks.push_back({});  // the empty one
     make_table();

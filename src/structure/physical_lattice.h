@@ -43,6 +43,18 @@ constexpr std::uint32_t kStride = 8;
 constexpr int next_axis(int a) { return a == 2 ? 0 : a + 1; }
 constexpr int third_axis(int a) { return a == 0 ? 2 : a - 1; }
 
+/// Runs f(i) for i < count, on the threads of `jobs` if given.
+template <class F>
+void in_parallel(JobSystem* jobs, std::size_t count, F&& f) {
+    if (!jobs || count < 2) {
+        for (std::size_t i = 0; i < count; i++) f(i);
+        return;
+    }
+    jobs->parallel_for(
+        count, [](void* context, std::size_t i) { (*static_cast<F*>(context))(i); },
+        const_cast<void*>(static_cast<const void*>(&f)));
+}
+
 /// From the caller's axes to inner ones and back. Inner axis i is the caller's axis from[i] times sign[i].
 struct Frame {
     int from[3] = {0, 1, 2};
@@ -134,7 +146,8 @@ class Lattice {
     bool uniform = true;                               // every bond to a moving neighbour has factor 1
 
     /// Takes blocks over and chooses the frame. Broken bonds are whole again.
-    void set_blocks(std::span<const StructureBlock> blocks, Axis up, std::span<const StructureLoad> loads);
+    void set_blocks(std::span<const StructureBlock> blocks, Axis up, std::span<const StructureLoad> loads,
+                    JobSystem* jobs);
     /// Which blocks move: all but supports, or with `dry_ground` all, supports on a bond to the ground where
     /// no block is under them.
     void set_supports(bool dry_ground);

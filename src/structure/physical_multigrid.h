@@ -44,18 +44,6 @@ struct alignas(32) Matrix6 {
     float column[6][8];
 };
 
-/// Runs f(i) for i < count, on the threads of `jobs` if given.
-template <class F>
-void in_parallel(JobSystem* jobs, std::size_t count, F&& f) {
-    if (!jobs || count < 2) {
-        for (std::size_t i = 0; i < count; i++) f(i);
-        return;
-    }
-    jobs->parallel_for(
-        count, [](void* context, std::size_t i) { (*static_cast<F*>(context))(i); },
-        const_cast<void*>(static_cast<const void*>(&f)));
-}
-
 /// A run of red nodes and a run of black ones.
 struct Chunk {
     std::uint32_t red, red_end, black, black_end;

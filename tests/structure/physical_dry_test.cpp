@@ -75,6 +75,8 @@ TEST(PhysicalDry, Corbel) {
     EXPECT_EQ(bricks(8, {2, 2}, 1e-3).report.verdict, Verdict::stands);           // 3 x 2 < 8
     EXPECT_EQ(bricks(8, {2, 2, 2, 2}, 1e-3).report.verdict, Verdict::falls);      // 5 x 2 > 8
     EXPECT_EQ(bricks(8, {1, 1, 1, 1, 1}, 1e-3).report.verdict, Verdict::stands);  // 6 x 1 < 8
+    // At equality it just stands: whatever is found in the budget, it is no proof that it falls.
+    EXPECT_NE(bricks(8, {2, 2, 2}, 1e-3).report.verdict, Verdict::falls);
 }
 
 // Blocks wedged between two walls: a flat arch. Its thrust is at least L^2/8 for a rise of 1, and it stands
@@ -112,6 +114,19 @@ std::vector<StructureBlock> arch(int abutment) {
 TEST(PhysicalDry, AbutmentsMustHoldTheThrust) {
     EXPECT_EQ(Solved(arch(8), dry(1e-2), material(0, 1e9, 0, 0.8)).report.verdict, Verdict::stands);
     EXPECT_EQ(Solved(arch(1), dry(1e-2), material(0, 1e9, 0, 0.8)).report.verdict, Verdict::falls);
+}
+
+// It stands by thrust against its buttress, and comes down when that goes.
+TEST(PhysicalDry, AnArchFallsWhenItsButtressGoes) {
+    StructureSolver solver(StructureMode::physical);
+    solver.set_materials({{material(0, 1e9, 0, 0.8)}});
+    solver.set_blocks(arch(8));
+    ASSERT_EQ(solver.solve(dry(1e-2)).verdict, Verdict::stands);
+    for (int y = 0; y < 5; y++)
+        for (int k = 2; k <= 8; k++) ASSERT_TRUE(solver.remove_block({-k, y, 0}));
+    const StructureReport report = solver.solve(dry(1e-2));
+    EXPECT_EQ(report.verdict, Verdict::falls);
+    EXPECT_GE(report.falling(), 12u);  // the arch itself
 }
 
 TEST(PhysicalDry, PyramidStands) {
