@@ -140,7 +140,8 @@ void build_houses(Level& level) {
 }
 void act_houses(Level& level, int) { level.carve({{1, 0, 0}, {kHouseDepth, 2, 5}}); }
 
-// --- A ship hangs over a stair of rock; let go, it tumbles down.
+// --- A ship of terrain hangs over a stair of rock; assembled into a group, it tumbles down.
+constexpr Cell kShip{-1, 24, -9};
 void build_ship(Level& level) {
     const BlockId rock = coloured(level, "stone", "rock", 0x77736c);
     for (int step = 0; step < 5; step++)
@@ -163,19 +164,17 @@ void build_ship(Level& level) {
     }
     fill(g, {{0, 0, 9}, {0, 14, 9}}, mast);
     fill(g, {{-3, 7, 10}, {3, 12, 10}}, sail);
-    GroupSettings settings;
-    settings.pose.position = {-1, 24, -9};
-    settings.asleep = true;
-    settings.bears_load = true;
-    level.add_group(std::move(g), settings);
+    g.for_each([&](Cell cell, BlockId id) { level.set_terrain(cell + kShip, id); });
 }
 void act_ship(Level& level, int) {
-    for (const GroupId id : level.groups()) {
-        Body body = level.group(id)->body;
-        body.activate();
-        body.set_velocity({2, 0, 0});
-        body.set_spin({0.2f, 0.2f, -0.8f});
-    }
+    const CellBox air{{-9, 21, -12}, {9, 45, 12}};  // above the rock
+    GroupId ship{};
+    for (int y = 0; y < 15 && !level.exists(ship); y++)  // from its mast
+        ship = level.assemble(kShip + Cell{0, y, 9}, air, 5000);
+    if (!level.exists(ship)) return;
+    Body body = level.group(ship)->body;
+    body.set_velocity({2, 0, 0});
+    body.set_spin({0.2f, 0.2f, -0.8f});
 }
 
 // --- A water tower whose front legs one blast only wears: the second, just like it, breaks them.

@@ -12,8 +12,9 @@ namespace {
 
 constexpr float kRestSpeed = 0.12f, kRestSpin = 0.06f;  // m/s, rad/s: as for what creeps to sleep
 
-/// Terrain cells, sorted, as a group of their own; an invalid id when they cannot move.
-GroupId lift(LevelState& level, std::span<const Cell> cells, bool bears_load) {
+/// Terrain cells, sorted, as a group of their own; an invalid id when they cannot move. Its type and mode are
+/// those of the structure that `start` belongs to.
+GroupId lift(LevelState& level, Cell start, std::span<const Cell> cells, bool bears_load) {
     Grid weighed(level.table);
     if (cells.empty()) return {};
     for (Cell c : cells)
@@ -21,6 +22,11 @@ GroupId lift(LevelState& level, std::span<const Cell> cells, bool bears_load) {
     const Cell origin = piece_origin(cells);
     for (Cell c : cells) weighed.set(c - origin, read_terrain(level, c).value_or(kAir));
     if (weighed.solid_count() == 0 || !(sum_moments(weighed, level.settings.cell_size).mass > 0)) return {};
+    GroupSettings settings;
+    if (const Structure* from = structure_at(level, start)) {
+        settings.structure_mode = from->mode;
+        if (from->kind) settings.type = from->kind->first;
+    }
     Piece piece = lift_terrain(level, cells, origin);
     tell_terrain_changes(level);
     if (!(sum_moments(piece.grid, level.settings.cell_size).mass > 0)) {  // a host kept what weighs
@@ -29,8 +35,9 @@ GroupId lift(LevelState& level, std::span<const Cell> cells, bool bears_load) {
         tell_terrain_changes(level);
         return {};
     }
-    piece.settings.group.bears_load = bears_load;
-    Group* group = create_group(level, std::move(piece.grid), Joins(), piece.settings.group);
+    settings.pose = piece.settings.group.pose;
+    settings.bears_load = bears_load;
+    Group* group = create_group(level, std::move(piece.grid), Joins(), settings);
     group->wear = std::move(piece.wear);
     return group->id;
 }
@@ -70,13 +77,13 @@ GroupId Level::physicify(Cell block) {
     const Recorded call(log_of(*state_), Call::physicify, block);
     const BlockId id = read_terrain(*state_, block).value_or(kAir);
     if (!may_break(*state_, id, cell_center(*state_, block), Cause::mined)) return {};
-    return lift(*state_, {&block, 1}, true);
+    return lift(*state_, block, {&block, 1}, true);
 }
 
 GroupId Level::assemble(Cell block, const CellBox& within, std::size_t max_blocks, bool bears_load) {
     const Recorded call(log_of(*state_), Call::assemble, block, within, std::uint64_t(max_blocks),
                         bears_load);
-    return lift(*state_, connected_terrain(*state_, block, within, max_blocks), bears_load);
+    return lift(*state_, block, connected_terrain(*state_, block, within, max_blocks), bears_load);
 }
 
 SettleReport Level::settle(GroupId id, const SettleSettings& settings) {
@@ -90,8 +97,8 @@ SettleReport Level::settle(GroupId id, const SettleSettings& settings) {
     float cosine = 0;
     const GridTurn turn = nearest_turn(body.pose().rotation, &cosine);
     const Lattice lattice = lattice_of(level, *group, turn);
-    if (double(cosine) < sin_cos(double(settings.max_tilt) * 3.14159265358979 / 180).cos ||
-        lattice.offset > double(settings.max_offset))
+    if (!(double(cosine) >= sin_cos(double(settings.max_tilt) * 3.14159265358979 / 180).cos &&
+          lattice.offset <= double(settings.max_offset)))
         return {SettleRefusal::tilted};
 
     std::vector<Placing> places;

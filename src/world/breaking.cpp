@@ -46,11 +46,6 @@ void drop_block(LevelState& level, BlockId block, Cause cause, DVec3 point, doub
     level.events.push_back({.kind = LevelEvent::Kind::drop, .block = block, .cause = cause, .point = point});
 }
 
-bool Build::bears() const {
-    const GroupView v = view();
-    return v.type ? v.type->bears_load(v) : v.bears_load;
-}
-
 float strength_at(const LevelState& level, const Build& build, Cell cell) {
     const float usual = strength_of(build.grid.type_at(cell).material) * level.settings.strength_factor;
     GroupType* type = build.type();
@@ -79,7 +74,7 @@ void report_bonds(LevelState& level, Build& build, std::span<const Bond> bonds) 
     event.first_bond = std::uint32_t(level.event_bonds.size());
     level.event_bonds.insert(level.event_bonds.end(), bonds.begin(), bonds.end());
     level.events.push_back(event);
-    if (view.type && view.type->on_bonds_broken(level.self, view, bonds)) return;
+    std::vector<LevelEvent> usual;  // before the hook, which may take the build away
     event.value = 0;
     for (const auto& [kind, most] :
          {std::pair{LevelEvent::Kind::dust, kDustPlaces}, std::pair{LevelEvent::Kind::sound, kSoundPlaces}}) {
@@ -87,9 +82,11 @@ void report_bonds(LevelState& level, Build& build, std::span<const Bond> bonds) 
         for (std::size_t i = 0; i < n; i++) {  // spread evenly
             place(bonds[i * bonds.size() / n]);
             event.kind = kind;
-            level.events.push_back(event);
+            usual.push_back(event);
         }
     }
+    if (view.type && view.type->on_bonds_broken(level.self, view, bonds)) return;
+    level.events.insert(level.events.end(), usual.begin(), usual.end());
 }
 
 const Kind* find_kind(LevelState& level, std::string_view name) {
@@ -164,7 +161,14 @@ void Level::add_group_type(GroupType& type) {
 
 std::uint32_t Level::protect(const DBox& region) {
     const Recorded call(log_of(*state_), Call::protect, region);
-    state_->protected_regions.push_back({++state_->last_region, region});
+    // Up to infinity is fine, but a snapshot keeps finite numbers only.
+    DBox box;
+    for (int k = 0; k < 3; k++) {
+        if (!(region.min[k] <= region.max[k])) return 0;
+        box.min[k] = std::clamp(region.min[k], -1e12, 1e12);
+        box.max[k] = std::clamp(region.max[k], -1e12, 1e12);
+    }
+    state_->protected_regions.push_back({++state_->last_region, box});
     return state_->last_region;
 }
 void Level::unprotect(std::uint32_t number) {

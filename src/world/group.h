@@ -6,7 +6,7 @@
 
 #include "connect/joins.h"
 #include "mass/group_mass.h"
-#include "talus/level.h"
+#include "talus/group_type.h"
 
 #include <map>
 #include <memory>
@@ -40,11 +40,12 @@ struct Build {
     Build(const Build&) = delete;
     Build& operator=(const Build&) = delete;
     virtual ~Build();
+    virtual bool bears_by_itself() const = 0;
     /// Orders groups and structures; never 0.
     virtual std::uint64_t work_key() const = 0;
     GroupType* type() const { return kind ? kind->second : nullptr; }
     virtual GroupView view() const = 0;
-    bool bears() const;  ///< load, says its type
+    bool bears() const { return kind && kind->second ? kind->second->bears_load(view()) : bears_by_itself(); }
 };
 
 /// Terrain that bears load. `grid` holds the terrain's blocks that belong to it, in the terrain's cells: a
@@ -53,6 +54,7 @@ struct Structure : Build {
     StructureId id;
     using Build::Build;
     GroupView view() const override;  ///< of no group
+    bool bears_by_itself() const override { return true; }
     std::uint64_t work_key() const override { return std::uint64_t(1) << 32 | id.index; }
 };
 
@@ -80,6 +82,7 @@ struct Group : Build {
 
     using Build::Build;
     GroupView view() const override;
+    bool bears_by_itself() const override { return bears_load; }
     std::uint64_t work_key() const override { return id.index; }
 };
 

@@ -74,10 +74,19 @@ BlockId Level::set_terrain(Cell cell, BlockId block) {
 }
 
 void Level::change_settings(const LevelSettings& given) {
-    const Recorded call(log_of(*state_), Call::change_settings, given);
     LevelState& level = *state_;
-    LevelSettings s = given;
     const LevelSettings old = level.settings;
+    // As they come back from a snapshot: what that would refuse must not get in.
+    ByteWriter bytes;
+    bytes(given);
+    ByteReader back(bytes.bytes);
+    LevelSettings s;
+    back(s);
+    if (!back.ok()) {
+        if (old.log) old.log->log(LogLevel::warning, "settings stay as they are: " + back.error().message);
+        return;
+    }
+    const Recorded call(log_of(level), Call::change_settings, given);
     s.cell_size = old.cell_size;
     s.seed = old.seed;
     s.jobs = old.jobs;

@@ -169,6 +169,16 @@ void start_check(LevelState& level, Group& group) {
                 {level, group.grid, group.body.pose(), *up, carriers_in(level, group.body.bounds(), group)});
 }
 
+/// What may not break stays, and comes off in the next tick if nothing holds it.
+void crumble_part(LevelState& level, Group& group, std::span<const Cell> part) {
+    for (Cell cell : part) {
+        if (may_break(level, group.grid.get(cell), block_center(level, group, cell), Cause::collapse))
+            take_block(level, group, cell, Cause::collapse);
+        else
+            group.whole_look = true;
+    }
+}
+
 /// @return false when the group is gone
 bool apply_check(LevelState& level, Group& group) {
     const std::unique_ptr<StructureCheck> check = std::move(group.check);
@@ -185,6 +195,7 @@ bool apply_check(LevelState& level, Group& group) {
     if (level.find(id) != &group) return false;
     std::vector<std::vector<Cell>> parts = std::move(report.parts);
     keep_known(group, check->grid_version, parts);
+    if (parts.empty()) return keep_solids(level, group);
     const bool whole_falls = [&] {
         std::size_t n = 0;
         for (const auto& part : parts) n += part.size();
@@ -198,19 +209,20 @@ bool apply_check(LevelState& level, Group& group) {
     hang_non_solids(group.grid, parts);  // what hangs on a falling solid goes with it
     CollapseRoom room(level.settings);
     for (const auto& part : beyond_caps(room, parts))
-        if (level.settings.beyond_cap == BeyondCap::crumble)
-            for (Cell cell : part) take_block(level, group, cell, Cause::collapse);
+        if (level.settings.beyond_cap == BeyondCap::crumble) crumble_part(level, group, part);
     // The solver knows face bonds only; a part it names may be several over the joins of §5 and the other way
     // round. Its parts are taken as they are: what it separates falls apart.
     split_off(level, group, parts, true);
     // The rest is not weighed again, but it may have been held together by what fell. What is beyond the caps
     // cannot stay where it is without a hold.
     parts = find_loose_parts(group.grid, group.joins);
-    for (const auto& part : beyond_caps(room, parts))
-        for (Cell cell : part) take_block(level, group, cell, Cause::collapse);
+    group.whole_look = false;
+    for (const auto& part : beyond_caps(room, parts)) crumble_part(level, group, part);
     split_off(level, group, parts, true);
-    group.whole_look = group.broke_off = false;
     group.removed_solids.clear();
+    group.broke_off = group.whole_look;
+    if (group.came_off && !group.is_debris)
+        group.is_debris = int(group.grid.block_count()) <= level.settings.debris_max_blocks;
     group.check_wanted = false;
     return keep_solids(level, group);
 }

@@ -79,7 +79,8 @@ void let_fall(LevelState& level, Structure& structure, std::vector<std::vector<C
 bool apply_check(LevelState& level, Structure& structure) {
     const std::unique_ptr<StructureCheck> check = std::move(structure.check);
     check->finish();
-    take_work(level, structure, check->report.falling());
+    const bool all = check->report.verdict == Verdict::unsupported;
+    take_work(level, structure, all ? structure.grid.solid_count() : check->report.falling());
     if (!level.settings.collapse || check->grid_version != structure.grid.version()) {
         structure.check_wanted = true;  // the answer is for blocks that are no more
         return true;
@@ -101,7 +102,9 @@ bool apply_check(LevelState& level, Structure& structure) {
     CollapseRoom room(level.settings);
     for (const auto& part : beyond_caps(room, parts))
         if (level.settings.beyond_cap == BeyondCap::crumble)
-            for (Cell cell : part) change_terrain(level, cell, kAir, Cause::collapse);
+            for (Cell cell : part)
+                if (may_break(level, structure.grid.get(cell), cell_center(level, cell), Cause::collapse))
+                    change_terrain(level, cell, kAir, Cause::collapse);
     let_fall(level, structure, parts);
     structure.check_wanted = false;  // the rest is not weighed again
     if (structure.grid.solid_count() > 0) return true;

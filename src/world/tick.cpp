@@ -27,6 +27,7 @@ constexpr GroupStep kGroupSteps[] = {
     {"falling asleep", notice_sleep},
     {"structure", structural_check},
     {"settled, for its type", settle_hook},
+    {"split what its type freed", split_loose_parts},
     {"shape after collapse", update_body},
     {"end, for its type", end_tick_hook},
 };

@@ -40,7 +40,7 @@ struct Play {
         for (const StructureId id : level.structures()) blocks += level.structure(id)->grid->block_count();
         return blocks;
     }
-    std::size_t blocks() { return level.stats().blocks + in_structures(); }
+    std::size_t blocks() { return level.stats().blocks + level.terrain().block_count(); }
     double top() {
         double y = 0;
         for (const GroupId id : level.groups()) y = std::max(y, level.group(id)->body.bounds().max.y);

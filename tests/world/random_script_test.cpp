@@ -2,6 +2,7 @@
 // and cuts one that fails down to the steps that matter. More of them, or one again:
 //     RC_PARAMS="max_success=10000" build/release/bin/test_world --gtest_filter='RandomScripts.*'
 //     RC_PARAMS="reproduce=..." (as printed by the failure)
+#include "destruction_script.h"
 #include "talus/level.h"
 #include "talus/snapshot.h"
 #include "world/level_state.h"
@@ -31,6 +32,12 @@ struct Step {
         wear,
         ask,
         forget,
+        assemble,
+        settle,
+        protect,
+        change_settings,
+        debris,
+        mine,
         snapshot,
         wait,
         kinds
@@ -39,8 +46,10 @@ struct Step {
     std::uint32_t seed;
     friend std::ostream& operator<<(std::ostream& out, const Step& step) {
         static constexpr const char* kNames[kinds] = {
-            "add_group", "add_structure", "blast", "carve_box", "carve_ball", "edit_group", "edit_terrain",
-            "push",      "wear",          "ask",   "forget",    "snapshot",   "wait"};
+            "add_group",  "add_structure", "blast",    "carve_box", "carve_ball",
+            "edit_group", "edit_terrain",  "push",     "wear",      "ask",
+            "forget",     "assemble",      "settle",   "protect",   "change_settings",
+            "debris",     "mine",          "snapshot", "wait"};
         return out << kNames[step.kind] << ' ' << step.seed;
     }
 };
@@ -59,7 +68,11 @@ namespace talus {
 namespace {
 
 struct Play {
+    BrittleType brittle;
+    GroupType* const types[1] = {&brittle};
     std::unique_ptr<Level> level = std::make_unique<Level>(settings());
+    std::vector<ProtectedRegion> regions;
+    std::size_t drops = 0;  ///< told of
     std::mt19937 random;
     BlockId stone, glass, torch, slab;
     std::size_t placed = 0;
@@ -71,6 +84,7 @@ struct Play {
         return s;
     }
     Play() {
+        level->add_group_type(brittle);
         BlockTable& table = level->table();
         stone = table.add(blockgame_stone());
         glass = table.add(*find_real_material("glass"));
@@ -122,6 +136,7 @@ struct Play {
             at.pose.rotation = axis_angle({float(real(-1, 1)), 1, float(real(-1, 1))}, float(real(0, 6)));
         at.bears_load = pick(4) != 0;
         at.asleep = pick(2) == 0;
+        at.type = some_type();
         level->add_group(std::move(g), at);
     }
     void add_structure() {
@@ -133,7 +148,13 @@ struct Play {
             placed++;
         });
         const CellBox box = g.bounds();
-        level->mark_structure({box.min + at, box.max + at});
+        level->mark_structure({box.min + at, box.max + at}, {.mode = {}, .type = some_type()});
+    }
+    const char* some_type() { return pick(3) ? "" : pick(3) ? "brittle" : "nobody's"; }
+    Cell some_terrain() {
+        if (const auto id = some_structure(); id && pick(2))
+            return some_cell(level->structure(*id)->grid->bounds());
+        return level->terrain().empty() ? Cell{} : some_cell(level->terrain().bounds());
     }
 
     void act(const Step& step) {
@@ -194,8 +215,65 @@ struct Play {
                 if (const auto id = some_structure()) level->unmark_structure(*id);
                 if (const auto id = some_group(); id && pick(2)) level->remove_group(*id);
                 return;
+            case Step::assemble: {
+                const Cell c = some_terrain();
+                if (pick(3) == 0)
+                    level->physicify(c);
+                else
+                    level->assemble(c, {c - Cell{12, 12, 12}, c + Cell{12, 12, 12}}, std::size_t(pick(600)),
+                                    pick(2) != 0);
+                return;
+            }
+            case Step::settle:
+                for (const GroupId id : level->groups()) {
+                    if (pick(2)) continue;
+                    SettleSettings how;
+                    how.max_tilt = float(real(1, 50));
+                    how.max_offset = float(real(0.05, 0.9));
+                    how.drop_the_rest = pick(2) != 0;
+                    level->settle(id, how);
+                }
+                return;
+            case Step::protect:
+                if (!regions.empty() && pick(2)) {
+                    const std::size_t i = std::size_t(pick(int(regions.size())));
+                    level->unprotect(regions[i].number);
+                    regions.erase(regions.begin() + std::ptrdiff_t(i));
+                } else {
+                    const DVec3 p = somewhere();
+                    const DBox box{p, p + DVec3{real(1, 12), real(1, 9), real(1, 12)}};
+                    regions.push_back({level->protect(box), box});
+                }
+                return;
+            case Step::change_settings: {
+                LevelSettings s = level->settings();
+                s.collapse = pick(5) != 0;
+                s.collapse_max_pieces = pick(2) ? pick(4) : 0;
+                s.collapse_max_blocks = pick(3) ? 0 : pick(60);
+                s.beyond_cap = pick(2) ? BeyondCap::crumble : BeyondCap::stay;
+                s.work_per_tick = pick(2) ? pick(300) : 0;
+                s.debris_max_groups = pick(3) ? 0 : pick(9);
+                s.debris_ticks = pick(50);
+                s.structures_grow = pick(2) != 0;
+                level->change_settings(s);
+                return;
+            }
+            case Step::debris:
+                if (const auto id = some_group()) level->set_debris(*id, pick(40));
+                return;
+            case Step::mine: {
+                const Cell c = some_terrain();
+                level->break_terrain(c, Cause::mined);
+                if (level->wear_down(some_terrain(), float(real(0, 1.2))))
+                    level->break_terrain(c, Cause::fire);
+                return;
+            }
             case Step::snapshot: {
-                auto again = restore_snapshot(take_snapshot(*level));
+                LevelHost host;
+                host.types = types;
+                const std::vector<std::uint8_t> bytes = take_snapshot(*level);
+                listen();
+                auto again = restore_snapshot(bytes, host);
                 RC_ASSERT(again.ok());
                 RC_ASSERT((*again)->hash() == level->hash());
                 level = std::move(*again);
@@ -207,6 +285,15 @@ struct Play {
     }
     void tick() {
         level->tick();
+        listen();
+    }
+    /// What was told since the last time.
+    void listen() {
+        for (const LevelEvent& e : level->events()) {
+            drops += e.kind == LevelEvent::Kind::drop;
+            if (e.kind != LevelEvent::Kind::block_destroyed || e.cause == Cause::script) continue;
+            for (const ProtectedRegion& r : regions) RC_ASSERT(!r.box.contains(e.point));
+        }
         level->clear_events();
     }
 
@@ -217,6 +304,8 @@ struct Play {
                     std::to_string(stats.blocks) + " in groups, " +
                     std::to_string(level->terrain().block_count()) + " in the terrain, " +
                     std::to_string(stats.destroyed) + " destroyed");
+        RC_ASSERT(drops == stats.drops);
+        RC_ASSERT(stats.drops <= stats.destroyed);
         for (GroupId id : level->groups()) {
             const Group& group = *level->state().find(id);
             RC_ASSERT(group.grid.solid_count() > 0u);
@@ -247,6 +336,7 @@ std::uint64_t hash_after(const std::vector<Step>& script, bool looked_at) {
     for (std::uint32_t i = 0; i < 2; i++) play.act({Step::add_group, 7 + i + std::uint32_t(script.size())});
     for (const Step& step : script) {
         if (looked_at || step.kind != Step::snapshot) play.act(step);
+        play.listen();
         play.tick();
         if (looked_at) play.check();
     }
