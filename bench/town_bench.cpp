@@ -4,6 +4,7 @@
 #include "scenes/big_town.h"
 #include "talus/level.h"
 
+#include <malloc.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
@@ -85,6 +86,7 @@ int run_town(const TownOptions& options) {
     j["blocks"] = town.blocks;
     j["structures"] = level.stats().structures;
     j["threads"] = options.threads;
+    malloc_trim(0);
     const double memory_start = resident_mb();
     std::vector<double> ticks, cpu;
     std::size_t worst_at = 0, bonds = 0, groups_most = 0;
@@ -127,6 +129,7 @@ int run_town(const TownOptions& options) {
     j["groups_most"] = groups_most;
     j["awake"] = level.stats().awake;
     j["memory_mb_start"] = memory_start;
+    malloc_trim(0);  // as a host may once the world is quiet: pages that hold nothing go back to the system
     j["memory_mb_end"] = resident_mb();
     j["hash"] = hex;
     if (options.profile) zones.print(int(ticks.size()));

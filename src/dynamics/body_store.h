@@ -93,7 +93,11 @@ class BodyStore {
     std::int32_t add(const BodyShape& shape, const BodySettings& settings);
     /// The slot is given back later by release(): pairs may still speak of it.
     void remove(std::int32_t i);
-    void release(std::int32_t i) { free_.push_back(i); }
+    void release(std::int32_t i) {
+        cold[std::size_t(i)].shape = BodyShape();
+        hot[std::size_t(i)].shape = nullptr;
+        free_.push_back(i);
+    }
 
     /// Mass, centre and inertia from the shape; keeps the pose of the frame.
     void refresh_mass(std::int32_t i);

@@ -103,6 +103,34 @@ void PairTable::remove(std::int32_t pair, std::int32_t& first_of_a, std::int32_t
     free_pairs_.push_back(pair);
 }
 
+void PairTable::sort_manifolds() {
+    std::vector<Manifold> sorted;
+    sorted.reserve(manifolds.size());
+    for (Pair& p : pairs) {
+        std::int32_t last = -1;
+        for (std::int32_t m = p.first; m >= 0;) {
+            const auto at = std::int32_t(sorted.size());
+            sorted.push_back(manifolds[std::size_t(m)]);
+            m = sorted.back().next;
+            (last < 0 ? p.first : sorted[std::size_t(last)].next) = at;
+            last = at;
+        }
+    }
+    manifolds.swap(sorted);
+    free_manifold_ = -1;
+    if (pairs.capacity() > 2 * pairs.size()) pairs = std::vector<Pair>(pairs);
+}
+
+void PairTable::clear_hash() {
+    slots_taken_ = 0;
+    if (keys_.size() > 16 * used_ + 1024) {
+        keys_ = {};
+        values_ = {};
+    } else {
+        std::fill(keys_.begin(), keys_.end(), kFreeKey);
+    }
+}
+
 std::int32_t PairTable::new_manifold() {
     if (free_manifold_ >= 0) {
         const std::int32_t i = free_manifold_;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/archive.h"
+#include "base/give_back.h"
 #include "talus/math.h"
 
 #include <algorithm>
@@ -76,8 +77,9 @@ class PairTable {
     std::int32_t add(std::int32_t a, std::int32_t b, std::int32_t& first_of_a, std::int32_t& first_of_b);
     void remove(std::int32_t pair, std::int32_t& first_of_a, std::int32_t& first_of_b);
 
-    /// Puts pairs in the order of their bodies, so that a pass over them walks through memory. Every index of
-    /// a pair changes.
+    /// Puts pairs in the order of their bodies and manifolds in the order of pairs, so that a pass over them
+    /// walks through memory; memory of which little is used goes back. Every index of a pair and of a
+    /// manifold changes.
     /// @param set_first  called as set_first(body, head of its list) for every body that has pairs, after
     ///   set_first(body, -1)
     template <class F>
@@ -108,6 +110,8 @@ class PairTable {
     }
     void put(std::uint64_t key, std::int32_t value);
     void unlink(std::int32_t pair, int side, std::int32_t& first);
+    void sort_manifolds();
+    void clear_hash();
 
     std::vector<std::int32_t> free_pairs_, heads_;
     std::int32_t free_manifold_ = -1;
@@ -122,15 +126,16 @@ void PairTable::sort(F&& set_first) {
     std::erase_if(pairs, [](const Pair& p) { return p.dead; });
     std::sort(pairs.begin(), pairs.end(),
               [](const Pair& x, const Pair& y) { return x.a != y.a ? x.a < y.a : x.b < y.b; });
-    free_pairs_.clear();
-    std::fill(keys_.begin(), keys_.end(), std::uint64_t(0));
-    slots_taken_ = 0;
+    sort_manifolds();
+    give_back(pairs);
+    clear_scratch(free_pairs_);
+    clear_hash();
     for (const Pair& p : pairs) {
         set_first(p.a, -1);
         if (p.b != 0) set_first(p.b, -1);
     }
     heads_.clear();
-    waits.clear();
+    clear_scratch(waits);
     for (const Pair& p : pairs) waits.push_back({p.a, p.b, PairWait::kNow});
     for (std::size_t i = 0; i < pairs.size(); i++) {
         Pair& p = pairs[i];

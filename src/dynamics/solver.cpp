@@ -511,10 +511,10 @@ void ContactSolver::build(PairTable& table, const std::vector<std::int32_t>& act
     for (int k = 0; k < 4; k++) all.start[kColours][k] = n[k];
     for (const std::int32_t m : overflow_) n[table.manifolds[std::size_t(m)].count - 1]++;
     for (int k = 0; k < 4; k++) all.start[kColours + 1][k] = n[k];
-    all.one.resize(n[0]);
-    all.two.resize(n[1]);
-    all.three.resize(n[2]);
-    all.four.resize(n[3]);
+    resize_scratch(all.one, n[0]);
+    resize_scratch(all.two, n[1]);
+    resize_scratch(all.three, n[2]);
+    resize_scratch(all.four, n[3]);
 
     const float warm = last_h_ > 0 ? settings.h / last_h_ : 1;
     last_h_ = settings.h;

@@ -1,5 +1,6 @@
 #include "talus/level.h"
 
+#include "base/give_back.h"
 #include "base/hash.h"
 #include "dynamics/smooth_contact.h"
 #include "dynamics/state.h"
@@ -216,8 +217,8 @@ void Level::set_structure_mode(GroupId id, std::optional<StructureMode> mode) {
 
 std::span<const LevelEvent> Level::events() const { return state_->events; }
 void Level::clear_events() {
-    state_->events.clear();
-    state_->event_bonds.clear();
+    clear_scratch(state_->events);
+    clear_scratch(state_->event_bonds);
 }
 
 LevelStats Level::stats() const {
