@@ -231,6 +231,15 @@ const CollapseScene* find_collapse_scene(std::string_view name) {
     return nullptr;
 }
 
+void run_collapse_scene(Level& level, const CollapseScene& scene) {
+    scene.build(level);
+    for (int tick = 0; tick < scene.ticks; tick++) {
+        if (tick < scene.action_ticks) scene.act(level, tick);
+        level.tick();
+        level.clear_events();
+    }
+}
+
 LevelSettings collapse_scene_settings() {
     LevelSettings settings;
     settings.ground = 0;

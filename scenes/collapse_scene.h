@@ -28,5 +28,7 @@ std::span<const CollapseScene> collapse_scenes();
 /// @return nullptr when there is none of that name
 const CollapseScene* find_collapse_scene(std::string_view name);
 LevelSettings collapse_scene_settings();
+/// Builds the scene, starts its action at once and runs its ticks.
+void run_collapse_scene(Level& level, const CollapseScene& scene);
 
 }  // namespace talus

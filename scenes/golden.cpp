@@ -26,12 +26,7 @@ std::uint64_t run_collapse(const CollapseScene& scene, JobSystem* jobs) {
     LevelSettings settings = collapse_scene_settings();
     settings.jobs = jobs;
     Level level(settings);
-    scene.build(level);
-    for (int tick = 0; tick < scene.ticks; tick++) {
-        if (tick < scene.action_ticks) scene.act(level, tick);
-        level.tick();
-        level.clear_events();
-    }
+    run_collapse_scene(level, scene);
     return hash_of(level);
 }
 

@@ -2,6 +2,8 @@
 
 #include "common.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 
@@ -14,7 +16,16 @@ RecordFile::RecordFile(const std::string& path, std::uint64_t limit)
 
 RecordFile::~RecordFile() { std::fclose(file_); }
 
+void RecordFile::restart() {
+    fault_.clear();
+    written_ = 0;
+    std::rewind(file_);
+    if (ftruncate(fileno(file_), 0) != 0)
+        fault_ = path_ + ": cannot be written anew: " + std::strerror(errno);
+}
+
 bool RecordFile::write(std::span<const std::uint8_t> bytes) {
+    if (!fault_.empty()) return false;
     if (written_ + bytes.size() > limit_)
         fault_ = path_ + ": the recording ends here, at " + grouped(written_) + " of at most " +
                  grouped(limit_) + " bytes; what comes next is not in it";

@@ -12,6 +12,8 @@
 
 namespace talus {
 
+constexpr std::uint64_t kMaxRecording = std::uint64_t(1) << 34;  ///< bytes
+
 class RecordFile final : public RecordSink {
  public:
     /// @param limit  bytes; over that the recording ends. Throws BadInput when the file cannot be made.
@@ -21,6 +23,8 @@ class RecordFile final : public RecordSink {
     RecordFile& operator=(const RecordFile&) = delete;
 
     bool write(std::span<const std::uint8_t> bytes) override;
+    /// Forgets what is written: another recording begins.
+    void restart();
     /// Why it ended before its time; empty: it did not.
     const std::string& fault() const { return fault_; }
 

@@ -1,16 +1,16 @@
 #include "commands.h"
 #include "common.h"
 #include "json_object.h"
+#include "record_file.h"
 #include "tbb_jobs.h"
 
+#include "io/format/file.h"
 #include "talus/recording.h"
 
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <memory>
 
 namespace talus {
@@ -18,7 +18,6 @@ namespace talus {
 namespace {
 
 constexpr int kDiffers = 1, kDamaged = 2;
-constexpr std::size_t kMostNamed = 20;  // groups in the text for people
 
 struct ReplayOptions {
     std::string file;
@@ -34,6 +33,14 @@ std::string hex(std::uint64_t value) {
 
 void explain(const ReplayOptions& options, const ReplayReport& r) {
     const std::uint64_t ticks = r.tick - r.first_tick;
+    const bool is_recording =
+        r.level || r.error.code == ErrorCode::truncated || r.error.code == ErrorCode::corrupt;
+    if (r.outcome == ReplayReport::Outcome::damaged && !is_recording) {
+        const std::string& what = r.error.message;
+        std::cerr << "talus: " << (what.rfind(options.file, 0) == 0 ? what : options.file + ": " + what)
+                  << "\n";
+        return;
+    }
     std::cout << options.file << "\n";
     if (r.outcome == ReplayReport::Outcome::damaged) {
         std::cout << "DAMAGED: " << r.error.message << "\n";
@@ -42,30 +49,25 @@ void explain(const ReplayOptions& options, const ReplayReport& r) {
         return;
     }
     if (r.outcome == ReplayReport::Outcome::same) {
-        std::cout << "THE SAME: " << counted(ticks, "tick", "ticks") << ", "
-                  << counted(r.calls, "call", "calls") << "; hash " << hex(r.hash) << "\n";
+        std::cout << "THE SAME: " << counted(ticks, "tick", "ticks") << " and "
+                  << counted(r.calls, "call", "calls") << " from outside; hash " << hex(r.hash) << "\n";
         return;
     }
     std::cout << "DIFFERS at tick " << r.tick << ": hash " << hex(r.hash) << ", recorded "
-              << hex(r.recorded_hash) << "\n  what differs: " << r.what;
-    for (std::size_t i = 0; i < r.groups.size() && i < kMostNamed; i++)
-        std::cout << (i ? ", " : " ") << r.groups[i];
-    if (r.groups.size() > kMostNamed) std::cout << " and " << r.groups.size() - kMostNamed << " more";
-    std::cout << "\n";
+              << hex(r.recorded_hash) << "\n  what differs: " << r.what << "\n";
 }
 
 void run_replay(const ReplayOptions& options) {
-    std::ifstream file(options.file, std::ios::binary);
+    const auto bytes = read_file(options.file, kMaxRecording);
     ReplayReport r;
-    if (!file) {
+    if (!bytes) {
         r.outcome = ReplayReport::Outcome::damaged;
-        r.error = {ErrorCode::not_found, "there is no such file, or it cannot be read"};
+        r.error = bytes.error();
     } else {
-        const std::vector<std::uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
         TbbJobs jobs(options.threads);
         LevelHost host;
         host.jobs = options.threads > 1 ? &jobs : nullptr;
-        r = replay(bytes, host);
+        r = replay(*bytes, host);
         r.level.reset();  // before the threads it may use
     }
     using Outcome = ReplayReport::Outcome;
@@ -79,7 +81,7 @@ void run_replay(const ReplayOptions& options) {
             .add("calls", r.calls)
             .add("hash", hex(r.hash))
             .add("recorded_hash", hex(r.recorded_hash))
-            .add("groups_that_differ", std::uint64_t(r.groups.size()))
+            .add("groups_that_differ", std::vector<std::uint64_t>(r.groups.begin(), r.groups.end()))
             .add("what", r.outcome == Outcome::damaged ? r.error.message : r.what);
         std::cout << out.text() << "\n";
     } else {
@@ -92,14 +94,20 @@ void run_replay(const ReplayOptions& options) {
 
 void add_replay(CLI::App& app) {
     CLI::App* command = app.add_subcommand(
-        "replay", "Runs a recording again and compares every tick. Exit: 0 the same, 1 differs, 2 damaged");
+        "replay", "Does a recording still give the same? Runs it again and compares every tick");
     const auto options = std::make_shared<ReplayOptions>();
-    command->add_option("FILE", options->file, "A recording: talus collapse --record, talus serve --record")
-        ->required();
-    command->add_flag("--json", options->json, "One line of JSON for programs");
     command
-        ->add_option("--threads", options->threads, "Threads to use; the result is the same for any number")
-        ->check(CLI::Range(1, 256));
+        ->add_option("FILE", options->file,
+                     "A recording, made with --record by 'talus collapse' or 'talus serve'")
+        ->required()
+        ->type_name("");
+    command->add_flag("--json", options->json, "Answer with one line of JSON, for programs");
+    command
+        ->add_option("--threads", options->threads,
+                     "Threads to use (default: 1); the result is the same for any number")
+        ->type_name("N")
+        ->check(in_range(1, 256));
+    command->footer("Exit: 0 the same, 1 differs, 2 damaged, no recording at all, or bad usage.");
     command->callback([options] { run_replay(*options); });
 }
 

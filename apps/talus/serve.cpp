@@ -1,5 +1,6 @@
 #include "commands.h"
 #include "common.h"
+#include "record_file.h"
 #include "server_http.h"
 
 #include <spdlog/sinks/stdout_color_sinks.h>
@@ -24,7 +25,7 @@ struct ServeOptions {
     std::vector<std::string> files;
     int threads = 0;
     std::string record;
-    std::uint64_t record_limit = 256;
+    double record_limit = 256;  // MiB
 };
 
 /// The built page: as given, installed beside the program, or in the source tree it was built from.
@@ -54,8 +55,7 @@ void run_serve(ServeOptions options) {
     auto catalog =
         options.materials.empty() ? BlockCatalog::from_json("{}", "") : BlockCatalog::read(options.materials);
     if (!catalog) throw BadInput(catalog.error().message);
-    SimulationSettings settings{
-        {}, std::move(*catalog), options.threads, options.record, options.record_limit << 20};
+    SimulationSettings settings{{}, std::move(*catalog), options.threads};
     if (settings.threads == 0) settings.threads = std::max(1, int(std::thread::hardware_concurrency()));
     for (const std::string& file : options.files) {
         auto model = read_model(file, settings.catalog);
@@ -69,6 +69,10 @@ void run_serve(ServeOptions options) {
     } catch (const std::runtime_error& error) {
         throw BadInput(error.what());
     }
+    std::unique_ptr<RecordFile> record;
+    if (!options.record.empty())
+        record = std::make_unique<RecordFile>(options.record, std::uint64_t(options.record_limit * 1048576));
+    settings.record = record.get();
     Simulation simulation(std::move(settings), *server);
     std::cout << "Talus is at " << server->address() << std::endl;
     server->run(simulation);
@@ -79,20 +83,37 @@ void run_serve(ServeOptions options) {
 void add_serve(CLI::App& app) {
     CLI::App* command = app.add_subcommand("serve", "The sandbox: a world in the browser");
     const auto options = std::make_shared<ServeOptions>();
-    command->add_option("FILE", options->files,
-                        "What stands in the world: .vox or .schem files (default: a small town)");
-    command->add_option("--port", options->http.port, "Port to listen on; 0 = any free one")
-        ->capture_default_str();
-    command->add_option("--host", options->http.host, "Address to listen on")->capture_default_str();
-    command->add_option("--page", options->page, "Folder of the built page");
-    command->add_option("--materials", options->materials,
-                        "JSON file with block properties (docs/formats/materials.md)");
-    command->add_option("--threads", options->threads, "Threads of the world; 0 = as many as the machine has")
-        ->check(CLI::Range(0, 256));
-    command->add_option("--record", options->record, "Write a recording of the world, for talus replay");
-    command->add_option("--record-limit", options->record_limit, "Size at which the recording ends, MiB")
-        ->check(CLI::Range(1, 1 << 20))
-        ->capture_default_str();
+    command
+        ->add_option("FILE", options->files,
+                     "What stands in the world: .vox or .schem files (default: a small town)")
+        ->type_name("");
+    command->add_option("--port", options->http.port, "Port to listen on; 0: any free one (default: 8080)")
+        ->type_name("N");
+    command
+        ->add_option("--host", options->http.host,
+                     "Address to listen on (default: 127.0.0.1, this machine alone)")
+        ->type_name("ADDRESS");
+    command->add_option("--page", options->page, "Folder of the built page (default: where it was built)")
+        ->type_name("FOLDER");
+    command
+        ->add_option("--materials", options->materials,
+                     "Block properties, in JSON (docs/formats/materials.md)")
+        ->type_name("FILE");
+    command
+        ->add_option("--threads", options->threads,
+                     "Threads of the world (default: as many as the machine has)")
+        ->type_name("N")
+        ->check(in_range(0, 256));
+    command
+        ->add_option("--record", options->record,
+                     "Write a recording of the world, to run again with 'talus replay FILE'")
+        ->type_name("FILE");
+    command
+        ->add_option("--record-limit", options->record_limit,
+                     "Size at which the recording ends (default: 256)")
+        ->type_name("MIB")
+        ->check(in_range(0.001, 1 << 20));
+    command->footer("Ends with Ctrl-C. Exit: 0 ended, 1 bad input, 2 bad usage.");
     command->callback([options] { run_serve(*options); });
 }
 

@@ -128,7 +128,6 @@ struct Simulation::State {
     LogToSpd log;
 
     // Of the simulation's thread.
-    std::unique_ptr<RecordFile> record;  // outlives the level
     bool record_ended = false;
     std::unique_ptr<Level> level;
     std::unique_ptr<Columns> columns;
@@ -163,7 +162,6 @@ struct Simulation::State {
 void Simulation::State::rebuild() {
     columns.reset();
     level.reset();  // before the new one: two worlds may not fit
-    record.reset();
     encoder.forget();
     acting = -1;
     LevelSettings s = collapse_scene_settings();  // flat ground at 0
@@ -178,11 +176,10 @@ void Simulation::State::rebuild() {
         build_start();
     if (!columns) columns = std::make_unique<Columns>(level->terrain());
     level->clear_events();
-    if (settings.record.empty()) return;
-    record =
-        std::make_unique<RecordFile>(settings.record, settings.record_limit);  // of the world set up last
+    if (!settings.record) return;
+    settings.record->restart();
     record_ended = false;
-    start_recording(*level, *record);
+    start_recording(*level, *settings.record);
 }
 
 void Simulation::State::build_start() {
@@ -290,8 +287,8 @@ void Simulation::State::run() {
         const auto begin = Clock::now();
         go_on_acting();
         level->tick();
-        if (record && !record->fault().empty() && !std::exchange(record_ended, true))
-            spdlog::warn("{}", record->fault());
+        if (settings.record && !settings.record->fault().empty() && !std::exchange(record_ended, true))
+            spdlog::warn("{}", settings.record->fault());
         tick_ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
         auto message =
             std::make_shared<const std::vector<std::uint8_t>>(encoder.tick_message(*level, float(tick_ms)));

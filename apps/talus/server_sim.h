@@ -15,6 +15,8 @@
 
 namespace talus {
 
+class RecordFile;
+
 using ClientId = std::uint64_t;
 using SharedBytes = std::shared_ptr<const std::vector<std::uint8_t>>;
 
@@ -30,8 +32,7 @@ struct SimulationSettings {
     std::vector<Model> start;  ///< what stands there; none: the demo town
     BlockCatalog catalog;      ///< for uploads
     int threads = 1;
-    std::string record;                                     ///< file to record to; empty: none
-    std::uint64_t record_limit = std::uint64_t(256) << 20;  ///< bytes
+    RecordFile* record = nullptr;  ///< of the world set up last
 };
 
 class Simulation {

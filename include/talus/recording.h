@@ -44,7 +44,7 @@ struct ReplayReport {
     std::uint64_t calls = 0;       ///< besides ticks
     std::uint64_t recorded_hash = 0, hash = 0;
     std::vector<std::uint32_t> groups;  ///< indices of awake groups that differ, where that can be told
-    std::string what;                   ///< besides groups: what differs
+    std::string what;                   ///< what differs, in words
     Error error;
     std::unique_ptr<Level> level;  ///< as it is then; null when there never was one
 };

@@ -4,6 +4,8 @@
 #include "world/archive.h"
 #include "world/recording.h"
 
+#include <algorithm>
+
 namespace talus {
 
 namespace {
@@ -112,24 +114,36 @@ class Replayer {
             if (it != awake.end()) awake.erase(it);
         }
         for (const auto& [index, digest] : awake) report_.groups.push_back(index);
-        report_.what = state_.tick != tick               ? "the number of the tick"
-                       : counters_of(state_) != counters ? "terrain, random numbers or counts of blocks"
-                       : tape_.out_of_step()             ? "the questions to the host's terrain"
-                       : samples_.out_of_step()          ? "the questions for samples of smooth ground"
-                       : report_.groups.empty()          ? "groups that sleep, or their blocks"
-                                                         : "groups";
+        std::sort(report_.groups.begin(), report_.groups.end());
+        auto add = [&](bool differs, const std::string& what) {
+            if (differs) report_.what += (report_.what.empty() ? "" : "; ") + what;
+        };
+        add(state_.tick != tick, "the number of the tick");
+        add(!report_.groups.empty(),
+            (report_.groups.size() > 1 ? "groups " : "group ") + names(report_.groups));
+        add(counters_of(state_) != counters, "counts of blocks, the terrain or random numbers");
+        add(tape_.out_of_step(), "the questions to the host's terrain");
+        add(samples_.out_of_step(), "the questions for samples of smooth ground");
+        add(report_.what.empty(), "groups that sleep, or their blocks");
         return false;
     }
 
  private:
-    template <class T>
-    T get(ByteReader& a) {
-        return a.get<T>();
+    static std::string names(const std::vector<std::uint32_t>& groups) {
+        constexpr std::size_t most = 20;
+        std::string out;
+        for (std::size_t i = 0; i < groups.size() && i < most; i++)
+            out += (i ? ", " : "") + std::to_string(groups[i]);
+        if (groups.size() > most) out += " and " + std::to_string(groups.size() - most) + " more";
+        return out;
     }
     Cell cell(ByteReader& a, std::int32_t limit) {
         const auto c = a.get<Cell>();
+        in_range(a, c, limit);
+        return a.ok() ? c : Cell{};
+    }
+    static void in_range(ByteReader& a, Cell c, std::int32_t limit) {
         for (const int v : {c.x, c.y, c.z}) a.check(v >= -limit && v < limit, "a cell is out of range");
-        return c;
     }
     BlockId block(ByteReader& a) {
         const auto id = a.get<BlockId>();
@@ -200,7 +214,9 @@ class Replayer {
                 Grid grid(state_.table);
                 read_grid(a, grid, kMaxGroupCell);
                 const auto settings = a.get<GroupSettings>();
-                if (cells_in(grid.bounds()) > kMaxGroupBounds) a.check(false, "a group is too large");
+                std::int64_t all = cells_in(grid.bounds());
+                for (const auto& slot : state_.slots) all += slot ? cells_in(slot->grid.bounds()) : 0;
+                if (all > kMaxAllBounds) a.fail(ErrorCode::too_large, "the groups are too large");
                 if (a.ok()) level_.add_group(std::move(grid), settings);
                 return;
             }
@@ -258,11 +274,12 @@ class Replayer {
             }
             case Call::mark_cells: {
                 const auto cells = a.get<std::vector<Cell>>();
+                for (const Cell& c : cells) in_range(a, c, kMaxTerrainCell);
                 level_.mark_structure(cells, mark(a));
                 return;
             }
             case Call::mark_connected: {
-                const auto start = a.get<Cell>();
+                const Cell start = cell(a, kMaxTerrainCell);
                 const auto within = a.get<CellBox>();
                 const auto most = a.get<std::uint64_t>();
                 level_.mark_connected(start, within, std::size_t(most), mark(a));
@@ -292,10 +309,10 @@ class Replayer {
                 return;
             }
             case Call::physicify:
-                level_.physicify(a.get<Cell>());
+                level_.physicify(cell(a, kMaxTerrainCell));
                 return;
             case Call::assemble: {
-                const auto start = a.get<Cell>();
+                const Cell start = cell(a, kMaxTerrainCell);
                 const auto within = a.get<CellBox>();
                 const auto most = a.get<std::uint64_t>();
                 level_.assemble(start, within, std::size_t(most), a.get<bool>());

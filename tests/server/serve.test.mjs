@@ -1,9 +1,9 @@
 // talus serve from outside: the page's files, the WebSocket's guards, two pages in one world, uploads, reset, a clean end.
 // Run: node --test tests/server/   (TALUS_BIN: the program, else build/release/bin/talus)
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync, mkdirSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -255,4 +255,80 @@ test('files on the command line stand in the world', async () => {
   assert.equal(page.world.stats().blocks, 128);
   page.close();
   await end(other);
+});
+
+/** What `talus replay --json` says, and how it ended. */
+function replay(file, ...args) {
+  const ran = spawnSync(program, ['replay', file, '--json', ...args], { encoding: 'utf8' });
+  return { exit: ran.status, ...JSON.parse(ran.stdout) };
+}
+const hitWorld = async (page) => {
+  await page.until((p) => p.world.stats().connected && p.messages > 3);
+  const tower = page.world.pick([13.5, 60, 39.5], [0, -1, 0], 100);
+  page.send(page.world.blast(13.5, 2.5, 43.5, 5));
+  page.send(page.world.dig(tower.group, ...tower.cell));
+  page.send(page.world.upload('tower.vox', vox(3, 3, 7)));
+  await page.until((p) => p.notices.length === 1);
+  page.send(page.world.dig(0, 5, -1, 5)); // terrain
+  const at = page.world.stats().tick;
+  await page.until((p) => p.world.stats().awake > 0 && p.world.stats().tick > at + 30);
+};
+
+test('what happens is recorded, and gives the same again', async () => {
+  const file = join(site, 'world.talusrec');
+  const other = await serve('--record', file, '--threads', '2');
+  const page = await Page.open(other.port);
+  await hitWorld(page);
+  const seen = page.world.stats();
+  page.close();
+  assert.equal(await end(other), 0);
+  const told = replay(file);
+  assert.equal(told.outcome, 'same', told.what);
+  assert.equal(told.exit, 0);
+  assert.equal(told.first_tick, 0);
+  assert.ok(told.tick >= seen.tick, `${told.tick} ticks, ${seen.tick} seen`);
+  assert.ok(told.calls >= 4, `${told.calls} calls`);
+  assert.equal(told.hash, told.recorded_hash);
+  assert.deepEqual(replay(file, '--threads', '2'), told, 'for any number of threads');
+});
+
+test('a recording is of the world set up last, and a killed server leaves one', async () => {
+  const file = join(site, 'scene.talusrec');
+  const other = await serve('--record', file);
+  const page = await Page.open(other.port);
+  await hitWorld(page);
+  const floors = page.world.scenes().entries.findIndex((e) => e.title === 'floor onto floor');
+  page.send(page.world.scene(floors));
+  await page.until((p) => p.world.scenes().current === floors);
+  page.send(page.world.act());
+  await page.until((p) => p.world.stats().groups > 4);
+  const seen = page.world.stats();
+  other.kill('SIGKILL');
+  await once(other, 'exit');
+  const told = replay(file);
+  // Killed while it wrote, the last call may be half there; all before is.
+  if (told.outcome === 'damaged') assert.match(told.what, /ends within it/);
+  else assert.equal(told.outcome, 'same', told.what);
+  assert.ok(told.calls > 0 && told.tick >= seen.tick, `${told.tick} ticks, ${seen.tick} seen`);
+  assert.ok(told.tick < 400, 'nothing of the town before');
+});
+
+test('a recording that cannot be made or grew too large is told of', async () => {
+  const file = join(site, 'full.talusrec');
+  const other = await serve('--record', file, '--record-limit', '0.1');
+  const page = await Page.open(other.port);
+  await page.until((p) => p.world.stats().connected);
+  page.send(page.world.scene(1));
+  await page.until((p) => p.world.scenes().current === 1);
+  for (let i = 0; i < 4; i++) page.send(page.world.blast(i, 2, i, 2));
+  await page.until(() => /the recording ends here/.test(other.log));
+  const at = page.world.stats().tick;
+  await page.until((p) => p.world.stats().tick > at + 3); // the world goes on
+  page.close();
+  assert.equal(await end(other), 0);
+  assert.ok(readFileSync(file).length <= 0.1 * (1 << 20));
+  const nowhere = spawnSync(program, ['serve', '--port', '0', '--page', site, '--record', join(site, 'no/such/folder')], { encoding: 'utf8' });
+  assert.equal(nowhere.status, 1);
+  assert.match(nowhere.stderr, /cannot record to .*No such file/);
+  assert.equal(nowhere.stdout, '', 'before it says where it is');
 });

@@ -1,5 +1,6 @@
 // Every scene of scenes/collapse_scene.h stands until its action, and then comes down the way its title says.
 #include "scenes/collapse_scene.h"
+#include "record_failures.h"
 
 #include <gtest/gtest.h>
 
@@ -16,6 +17,7 @@ struct Play {
     const CollapseScene& scene;
     int acted = 0;
     std::size_t bonds_broken = 0, impacts = 0;
+    RecordFailures record{level};
 
     explicit Play(const char* name) : scene(*find_collapse_scene(name)) { scene.build(level); }
     void ticks(int count) {

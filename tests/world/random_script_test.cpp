@@ -2,7 +2,10 @@
 // and cuts one that fails down to the steps that matter. More of them, or one again:
 //     RC_PARAMS="max_success=10000" build/release/bin/test_world --gtest_filter='RandomScripts.*'
 //     RC_PARAMS="reproduce=..." (as printed by the failure)
+// The shortest script that fails is left as a recording too.
+#include "alter_recording.h"
 #include "destruction_script.h"
+#include "record_failures.h"
 #include "talus/level.h"
 #include "talus/snapshot.h"
 #include "world/level_state.h"
@@ -12,6 +15,8 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
 #include <memory>
 #include <ostream>
 #include <random>
@@ -71,6 +76,7 @@ struct Play {
     BrittleType brittle;
     GroupType* const types[1] = {&brittle};
     std::unique_ptr<Level> level = std::make_unique<Level>(settings());
+    RecordFailures record;
     std::vector<ProtectedRegion> regions;
     std::size_t drops = 0;  ///< told of
     std::mt19937 random;
@@ -83,7 +89,7 @@ struct Play {
         s.debris_ticks = 30;
         return s;
     }
-    Play() {
+    explicit Play(const char* name) : record(*level, name) {
         level->add_group_type(brittle);
         BlockTable& table = level->table();
         stone = table.add(blockgame_stone());
@@ -276,6 +282,7 @@ struct Play {
                 auto again = restore_snapshot(bytes, host);
                 RC_ASSERT(again.ok());
                 RC_ASSERT((*again)->hash() == level->hash());
+                record.begin(**again);
                 level = std::move(*again);
                 return;
             }
@@ -331,8 +338,7 @@ struct Play {
 };
 
 /// `looked_at`: with its snapshots taken and restored, and what must hold looked at after each step.
-std::uint64_t hash_after(const std::vector<Step>& script, bool looked_at) {
-    Play play;
+void run(Play& play, const std::vector<Step>& script, bool looked_at) {
     for (std::uint32_t i = 0; i < 2; i++) play.act({Step::add_group, 7 + i + std::uint32_t(script.size())});
     for (const Step& step : script) {
         if (looked_at || step.kind != Step::snapshot) play.act(step);
@@ -340,12 +346,43 @@ std::uint64_t hash_after(const std::vector<Step>& script, bool looked_at) {
         play.tick();
         if (looked_at) play.check();
     }
-    return play.level->hash();
 }
 
 RC_GTEST_PROP(RandomScripts, WhatMustHoldHolds, ()) {
     const auto script = *rc::gen::resize(40, rc::gen::arbitrary<std::vector<Step>>());
-    RC_ASSERT(hash_after(script, true) == hash_after(script, false));  // the same bits, through snapshots too
+    Play looked_at("looked_at");
+    run(looked_at, script, true);
+    Play alone("alone");
+    run(alone, script, false);
+    RC_ASSERT(looked_at.level->hash() == alone.level->hash());  // the same bits, through snapshots too
+}
+
+/// A script that fails is left behind as short as rapidcheck makes it, to run again as a recording. Runs
+/// itself with the order to fail.
+TEST(RandomScripts, AFailureLeavesARecording) {
+    if (std::getenv("TALUS_FAIL_ON_PURPOSE")) {
+        ASSERT_TRUE(rc::check("no script blasts", [] {
+            const auto script = *rc::gen::resize(40, rc::gen::arbitrary<std::vector<Step>>());
+            Play play("blasted");
+            run(play, script, true);
+            const auto blasts = [](const Step& step) { return step.kind == Step::blast; };
+            RC_ASSERT(std::none_of(script.begin(), script.end(), blasts));
+        }));
+        return;
+    }
+    const auto bytes = recording_left_by("RandomScripts.AFailureLeavesARecording");
+    std::map<Call, int> calls;
+    alter_recording(bytes, [&](Call call, ByteSpan) {
+        calls[call]++;
+        return std::nullopt;
+    });
+    EXPECT_EQ(calls[Call::blast], 1) << "cut down to what matters";
+    EXPECT_EQ(calls[Call::tick], 1);
+    BrittleType brittle;
+    GroupType* const types[] = {&brittle};
+    LevelHost host;
+    host.types = types;
+    EXPECT_EQ(replay(bytes, host).outcome, ReplayReport::Outcome::same);
 }
 
 struct Motion {
@@ -366,7 +403,7 @@ RC_GTEST_PROP(RandomScripts, ASplitKeepsMomentumAndSpin, ()) {
     settings.gravity = {};
     settings.collapse = false;
     settings.floor = -1e6;
-    Play play;
+    Play play("builds");
     play.random.seed(*rc::gen::inRange(0u, 1u << 30));
     Level level(settings);
     Grid build = level.import(play.some_build());

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <filesystem>
+#include <set>
 #include <string>
 
 namespace talus {
@@ -23,21 +25,35 @@ struct RecordBuffer final : RecordSink {
     }
 };
 
-/// Make one right after the level, before anything happens to it; it goes before the level.
+/// Make one right after the level, before anything happens to it; it goes before the level. A test that has
+/// failed by then, or is left by an exception (as rapidcheck does), leaves a file.
 class RecordFailures {
  public:
-    explicit RecordFailures(Level& level) : level_(level) { start_recording(level, buffer_); }
+    /// @param name  tells several in one test apart
+    explicit RecordFailures(Level& level, std::string name = {}) : name_(std::move(name)) { begin(level); }
     ~RecordFailures() {
-        stop_recording(level_);
-        if (testing::Test::HasFailure()) std::printf("to see it again: talus replay %s\n", save().c_str());
+        if (testing::Test::HasFailure() || std::uncaught_exceptions() > exceptions_) {
+            const std::string path = save();
+            static std::set<std::string> told;
+            if (told.insert(path).second) std::printf("to see it again: talus replay %s\n", path.c_str());
+        }
+        stop_recording(*level_);
     }
     RecordFailures(const RecordFailures&) = delete;
     RecordFailures& operator=(const RecordFailures&) = delete;
 
+    /// From now on of this level, as it is.
+    void begin(Level& level) {
+        buffer_.bytes.clear();
+        level_ = &level;
+        start_recording(level, buffer_);
+    }
     /// Writes what there is so far. @return the file
     std::string save() const {
         const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-        std::string name = std::string(test->test_suite_name()) + "." + test->name() + ".talusrec";
+        std::string name = std::string(test->test_suite_name()) + "." + test->name() + ".";
+        if (!name_.empty()) name += name_ + ".";
+        name += "talusrec";
         std::replace(name.begin(), name.end(), '/', '_');
         const std::string path = std::filesystem::absolute(name).string();
         if (std::FILE* file = std::fopen(path.c_str(), "wb")) {
@@ -48,8 +64,33 @@ class RecordFailures {
     }
 
  private:
-    Level& level_;
+    std::string name_;
+    int exceptions_ = std::uncaught_exceptions();
+    Level* level_ = nullptr;
     RecordBuffer buffer_;
 };
+
+/// Runs a test of this program once more with TALUS_FAIL_ON_PURPOSE set, upon which it is to fail. @return
+/// the recording that it left
+inline std::vector<std::uint8_t> recording_left_by(const std::string& test) {
+    const auto self = std::filesystem::read_symlink("/proc/self/exe");
+    const std::string command =
+        "TALUS_FAIL_ON_PURPOSE=1 RC_PARAMS= '" + self.string() + "' --gtest_filter=" + test + " 2>&1";
+    std::FILE* child = popen(command.c_str(), "r");
+    std::string said;
+    for (int c; child && (c = std::fgetc(child)) != EOF;) said += char(c);
+    EXPECT_TRUE(child && pclose(child) != 0) << "it did not fail";
+    const std::string words = "to see it again: talus replay ";
+    const std::size_t at = said.find(words);
+    EXPECT_NE(at, std::string::npos) << said;
+    if (at == std::string::npos) return {};
+    const std::string path = said.substr(at + words.size(), said.find('\n', at) - at - words.size());
+    std::vector<std::uint8_t> bytes(std::filesystem::file_size(path));
+    std::FILE* file = std::fopen(path.c_str(), "rb");
+    EXPECT_TRUE(file && std::fread(bytes.data(), 1, bytes.size(), file) == bytes.size());
+    if (file) std::fclose(file);
+    std::filesystem::remove(path);
+    return bytes;
+}
 
 }  // namespace talus

@@ -1,4 +1,5 @@
 // The hooks of calls that change a level (base/call_log.h), recordings and their replay.
+#include "alter_recording.h"
 #include "base/call_log.h"
 #include "destruction_script.h"
 #include "dynamics/state.h"
@@ -8,6 +9,8 @@
 #include "world/level_state.h"
 
 #include <gtest/gtest.h>
+
+#include <cstdlib>
 
 namespace talus {
 namespace {
@@ -138,37 +141,12 @@ TEST(Recording, ReplaysEveryCallOfTheRulesOfDestruction) {
     }
 }
 
-/// Ends of the head and of each frame.
-std::vector<std::size_t> frame_ends(const std::vector<std::uint8_t>& bytes) {
-    std::vector<std::size_t> ends{12};
-    while (ends.back() < bytes.size()) {
-        std::uint32_t size = 0;
-        for (int k = 0; k < 4; k++) size |= std::uint32_t(bytes[ends.back() + std::size_t(k)]) << (8 * k);
-        ends.push_back(ends.back() + 8 + size);
-    }
-    return ends;
-}
-
 TEST(Recording, ACallThatIsLeftOutIsNoticedInItsTick) {
     const RecordBuffer recorded = record_scene(*find_collapse_scene("tower"), 0, 30);
-    // The same frames, numbered and summed anew, without one call on a body.
-    const auto ends = frame_ends(recorded.bytes);
-    std::vector<std::uint8_t> out(recorded.bytes.begin(), recorded.bytes.begin() + 12);
-    std::uint64_t number = 0, tick = 0, left_out = 0;
-    for (std::size_t i = 0; i + 1 < ends.size(); i++) {
-        const ByteSpan content = ByteSpan(recorded.bytes).subspan(ends[i] + 8, ends[i + 1] - ends[i] - 8);
-        tick += Call(content[0]) == Call::tick;
-        if (!left_out && Call(content[0]) == Call::body_add_impulse_at) {
-            left_out = tick + 1;
-            continue;
-        }
-        ByteWriter frame;
-        frame(std::uint32_t(content.size()), std::uint32_t(checksum(content, number++)));
-        frame.raw(content);
-        out.insert(out.end(), frame.bytes.begin(), frame.bytes.end());
-    }
+    std::uint64_t left_out = 0;
+    const auto altered = leave_out_first(recorded.bytes, Call::body_add_impulse_at, left_out);
     ASSERT_GT(left_out, 0u);
-    const ReplayReport report = replay(out);
+    const ReplayReport report = replay(altered);
     EXPECT_EQ(report.outcome, Outcome::differs);
     EXPECT_EQ(report.tick, left_out);
     EXPECT_FALSE(report.groups.empty()) << report.what;
@@ -262,21 +240,16 @@ TEST(Recording, ASinkThatIsFullEndsIt) {
     EXPECT_EQ(replay(buffer.bytes).outcome, Outcome::same);
 }
 
-TEST(Recording, ARecordingThatAFailingTestLeavesCanBeReplayed) {
-    Level level(collapse_scene_settings());
-    std::string path;
-    {
-        RecordFailures record(level);
+/// Runs itself with the order to fail.
+TEST(Recording, AFailingTestLeavesOne) {
+    if (std::getenv("TALUS_FAIL_ON_PURPOSE")) {
+        Level level(collapse_scene_settings());
+        const RecordFailures record(level);
         find_collapse_scene("wear")->build(level);
         for (int i = 0; i < 5; i++) level.tick();
-        path = record.save();
+        FAIL() << "on purpose";
     }
-    std::vector<std::uint8_t> bytes(std::filesystem::file_size(path));
-    std::FILE* file = std::fopen(path.c_str(), "rb");
-    ASSERT_TRUE(file);
-    EXPECT_EQ(std::fread(bytes.data(), 1, bytes.size(), file), bytes.size());
-    std::fclose(file);
-    std::filesystem::remove(path);
+    const auto bytes = recording_left_by("Recording.AFailingTestLeavesOne");
     EXPECT_EQ(replay(bytes).outcome, Outcome::same);
     EXPECT_EQ(replay(bytes).tick, 5u);
 }
