@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -86,6 +87,8 @@ class ByteReader {
     static constexpr bool kReading = true;
     /// Snapshots hold no such number; calls of a recording may.
     bool allow_not_finite = false;
+    /// Real numbers beyond are refused, so that what is worked out from them stays finite.
+    double most = std::numeric_limits<double>::infinity();
 
     explicit ByteReader(ByteSpan bytes) : bytes_(bytes) {}
 
@@ -185,8 +188,12 @@ class ByteReader {
     }
     template <class F>
     F finite(F x) {
-        if (allow_not_finite || std::isfinite(x)) return x;
-        fail(ErrorCode::bad_value, "a number is not finite");
+        if (!allow_not_finite && !std::isfinite(x))
+            fail(ErrorCode::bad_value, "a number is not finite");
+        else if (std::fabs(double(x)) > most)
+            fail(ErrorCode::bad_value, "a number is too large");
+        else
+            return x;
         return 0;
     }
 

@@ -50,7 +50,26 @@ void check_data(ByteReader& a, const BodyShape::Data& d) {
     a.check(c.cell_size >= 1e-3f && c.cell_size <= 1e3f &&
                 std::fabs(c.cell_size * c.inverse_cell_size - 1) < 1e-3f,
             "a cell's size is out of range");
-    a.check(d.own.mass >= 0 && d.unit.mass >= 0, "a shape weighs less than nothing");
+    // Sizes are squared and multiplied by speeds, and must stay finite.
+    constexpr float biggest = 1e8f;  // m
+    const auto inside = [](auto v) {
+        return std::fabs(v.x) <= biggest && std::fabs(v.y) <= biggest && std::fabs(v.z) <= biggest;
+    };
+    a.check(inside(d.reference) && inside(d.lo) && inside(d.hi) && d.thickness <= biggest &&
+                d.round_radius <= biggest && d.round_half <= biggest && d.volume >= 0 && d.volume <= 1e25,
+            "a shape is out of range");
+    for (const ShapeBox& b : d.boxes)
+        a.check(inside(b.box.min) && inside(b.box.max) && b.density <= 1e9f && b.friction <= 1e6f,
+                "a box of a shape is out of range");
+    a.check(d.mean_friction >= -1 && d.mean_friction <= 1e6f, "a friction is out of range");
+    for (const MassSums* m : {&d.own, &d.unit}) {
+        const double mass = double(m->mass), reach = double(biggest);
+        a.check(mass >= 0 && mass <= 1e30, "a shape weighs less than nothing, or too much");
+        for (int k = 0; k < 3; k++)
+            a.check(std::fabs(double(m->first[k])) <= mass * reach, "a shape's centre is outside of it");
+        for (const auto& x : m->second)
+            a.check(std::fabs(double(x)) <= mass * reach * reach, "a shape's inertia is out of range");
+    }
 }
 
 }  // namespace

@@ -4,14 +4,16 @@
 #include "dynamics/state.h"
 
 #include <cassert>
+#include <limits>
 
 namespace talus {
 
 namespace {
 
-constexpr double kFarthest = 1e9;    // m from the origin: beyond, bodies are quarantined
-constexpr float kBiggest = 1e8f;     // m, of a shape
-constexpr float kMostSpeed = 1e30f;  // squared; of what moves freely: a step slows it down
+constexpr double kFarthest = 1e9;     // m from the origin: beyond, bodies are quarantined
+constexpr float kBiggest = 1e8f;      // m, of a shape
+constexpr double kMostNumber = 1e18;  // of contacts: the square of it is a float
+constexpr float kMostSpeed = 1e30f;   // squared; of what moves freely: a step slows it down
 
 template <class A, class T>
 void archive_contact(A& a, T& c) {
@@ -62,6 +64,7 @@ void check_body(ByteReader& a, const BodyHot& h, const BodyCold& c) {
         a.check(dot(v, v) <= most, "a body is too fast");
     a.check(c.motion <= MotionType::fixed && h.layer < 16, "there is no such motion or layer");
     a.check(c.density >= 0 && c.density < 1e9f, "a density is out of range");
+    a.check(sane_friction(c.friction) == c.friction, "a friction is out of range");
     for (const CollisionBox& b : c.shape.data()->solids)
         for (int k = 0; k < 3; k++)
             a.check(std::fabs(b.center[k]) <= kBiggest && b.half[k] >= 0 && b.half[k] <= kBiggest,
@@ -308,6 +311,7 @@ void read_space(ByteReader& a, Space& space, const ShapeNames& names) {
     a(s.freed);
     check_slots(a, s.bodies, s.freed);
     if (!a.ok()) return;
+    a.most = kMostNumber;
     s.pairs.read(a, s.bodies.size());
     if (!a.ok()) return;
     a.part("pairs");
@@ -337,6 +341,7 @@ void read_space(ByteReader& a, Space& space, const ShapeNames& names) {
         const std::int32_t next = s.next_contact[std::size_t(k)];
         a.check(next == -1 || (next > k && next < count), "contacts are out of order");
     }
+    a.most = std::numeric_limits<double>::infinity();
     for (const Pair& p : s.pairs.pairs)
         a.check(p.dead || (p.last_touch <= s.step_number && p.first_contact >= -1 && p.first_contact < count),
                 "a pair's last contact is none");

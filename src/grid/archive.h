@@ -15,6 +15,18 @@ constexpr std::int64_t cells_in(const CellBox& box) {
            (std::int64_t(box.max.z) - box.min.z + 1);
 }
 
+/// The same for boxes of any size, whose number of cells may be too large for a number.
+constexpr bool has_at_most(const CellBox& box, std::int64_t cells) {
+    if (box.empty()) return true;
+    std::int64_t n = 1;
+    for (const std::int64_t edge : {std::int64_t(box.max.x) - box.min.x, std::int64_t(box.max.y) - box.min.y,
+                                    std::int64_t(box.max.z) - box.min.z}) {
+        if (edge + 1 > cells / n) return false;
+        n *= edge + 1;
+    }
+    return true;
+}
+
 /// f(name, value, lowest, highest) for each number of a material.
 template <class M, class F>
 void each_property(M& m, F&& f) {

@@ -260,7 +260,8 @@ void push_others(LevelState& level, DVec3 center, double power, double reach) {
 
 std::size_t explode(LevelState& level, DVec3 center, float given_power) {
     const double power = std::min(double(given_power), kMaxPower);
-    if (!is_finite(center) || !(power > 0)) return 0;
+    const double far = std::fabs(center.x) + std::fabs(center.y) + std::fabs(center.z);
+    if (!(far <= kMaxRecordPosition) || !(power > 0)) return 0;
     level.events.push_back({.kind = LevelEvent::Kind::blast, .point = center, .value = float(power)});
     const double reach = power / kAirLoss * kStep;
     if (level.host_terrain) {

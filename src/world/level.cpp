@@ -31,6 +31,13 @@ SpaceSettings space_settings(const LevelSettings& s) {
     return out;
 }
 
+/// Is a group of these bounds within the limits of grid.h?
+bool may_be_group(const CellBox& box) {
+    for (const int v : {box.min.x, box.min.y, box.min.z, box.max.x, box.max.y, box.max.z})
+        if (v < -kMaxGroupCell || v >= kMaxGroupCell) return box.empty();
+    return cells_in(box) <= kMaxGroupBounds;
+}
+
 }  // namespace
 
 LevelState::State(Level& owner, const LevelSettings& given)
@@ -120,6 +127,7 @@ Grid Level::import(const Grid& grid) {
 
 GroupId Level::add_group(Grid grid, const GroupSettings& settings) {
     const Recorded call(log_of(*state_), Call::add_group, grid, settings);
+    if (!may_be_group(grid.bounds())) return {};
     const Group* group = create_group(*state_, std::move(grid), Joins(), settings);
     return group ? group->id : GroupId{};
 }
@@ -155,6 +163,10 @@ bool Level::place_block(GroupId id, Cell cell, BlockId block) {
     const Recorded call(log_of(*state_), Call::place_block, id, cell, block);
     Group* group = state_->find(id);
     if (!group || block == kAir || group->grid.has(cell)) return false;
+    CellBox box = group->grid.bounds();
+    box.min = {std::min(box.min.x, cell.x), std::min(box.min.y, cell.y), std::min(box.min.z, cell.z)};
+    box.max = {std::max(box.max.x, cell.x), std::max(box.max.y, cell.y), std::max(box.max.z, cell.z)};
+    if (!may_be_group(box)) return false;
     put_block(*state_, *group, cell, block);
     return true;
 }

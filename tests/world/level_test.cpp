@@ -337,5 +337,25 @@ TEST(Level, RayFindsTheNearestOfGroupsTerrainAndGround) {
     EXPECT_NEAR(hit->distance, 3, 1e-6);
 }
 
+TEST(Level, AGroupKeepsWithinTheLimitsOfAGrid) {
+    Level level;
+    const BlockId stone = level.table().add(blockgame_stone());
+    Grid wide(level.table());
+    for (const Cell c : {Cell{0, 0, 0}, {2000, 2000, 2000}}) wide.set(c, stone);
+    EXPECT_EQ(level.add_group(std::move(wide), {}), GroupId{});
+    Grid far(level.table());
+    far.set({kMaxGroupCell, 0, 0}, stone);
+    EXPECT_EQ(level.add_group(std::move(far), {}), GroupId{});
+    Grid one(level.table());
+    one.set({0, 0, 0}, stone);
+    const GroupId id = level.add_group(std::move(one), {});
+    EXPECT_FALSE(level.place_block(id, {kMaxGroupCell, 0, 0}, stone));
+    EXPECT_FALSE(level.place_block(id, {2000, 2000, 2000}, stone));
+    EXPECT_FALSE(level.place_block(id, {INT32_MIN, INT32_MAX, 0}, stone));
+    EXPECT_TRUE(level.place_block(id, {0, 0, 3}, stone));
+    level.tick();
+    EXPECT_EQ(level.stats().blocks, 2u);
+}
+
 }  // namespace
 }  // namespace talus
