@@ -183,6 +183,17 @@ class BlastTargets {
     virtual void push(std::uint64_t id, Vec3 velocity, float exposure, float energy) = 0;
 };
 
+/// What a host lends a level that is restored, loaded or replayed; see LevelSettings.
+struct LevelHost {
+    JobSystem* jobs = nullptr;
+    LogSink* log = nullptr;
+    ProfileSink* profile = nullptr;
+    TerrainSource* terrain = nullptr;     ///< for a snapshot taken with a host's terrain
+    std::span<GroupType* const> types{};  ///< added before the groups are made; see Level::add_group_type()
+    BlastTargets* blast_targets = nullptr;
+    const DensitySource* smooth = nullptr;  ///< for one taken with samples of smooth ground
+};
+
 class Level {
  public:
     explicit Level(const LevelSettings& settings = {});
@@ -234,7 +245,8 @@ class Level {
 
     /// Marks terrain as a structure, which bears load where it is: the solver judges it when blocks of it are
     /// gone or what it stands on is, damage wears it, and what falls becomes groups. Air, unbreakable blocks
-    /// and blocks of other structures are left out. Costs nothing while nothing happens to it.
+    /// and blocks of other structures are left out. Costs nothing while nothing happens to it. Of a host's
+    /// terrain a box has at most 2^30 cells, or marks nothing.
     /// @return an invalid id when there is no solid to mark
     StructureId mark_structure(const CellBox& box, const MarkSettings& settings = {});
     StructureId mark_structure(std::span<const Cell> cells, const MarkSettings& settings = {});
@@ -254,7 +266,8 @@ class Level {
 
     /// A copy of a grid that uses another table, with ids of this level's table.
     Grid import(const Grid& grid);
-    /// Empty grids (or grids of another table: assert) make no group: the id is then invalid.
+    /// Empty grids and those over the limits of grid.h make no group: the id is then invalid. Pre (assert):
+    /// the grid is of this level's table.
     GroupId add_group(Grid grid, const GroupSettings& settings);
     void remove_group(GroupId id);
     bool exists(GroupId id) const;
@@ -278,7 +291,7 @@ class Level {
     /// those in a protected region leave by script only.
     /// @return false when there was none
     bool remove_block(GroupId id, Cell cell, Cause cause = Cause::mined);
-    /// @return false when the cell is taken or the group is gone
+    /// @return false when the cell is taken, too far out (grid.h) or the group is gone
     bool place_block(GroupId id, Cell cell, BlockId block);
     /// Share of the block's life used, 0..1.
     float wear_of(GroupId id, Cell cell) const;

@@ -19,17 +19,6 @@
 
 namespace talus {
 
-/// What a host lends a level that is restored, loaded or replayed; see LevelSettings.
-struct LevelHost {
-    JobSystem* jobs = nullptr;
-    LogSink* log = nullptr;
-    ProfileSink* profile = nullptr;
-    TerrainSource* terrain = nullptr;     ///< for a snapshot taken with a host's terrain
-    std::span<GroupType* const> types{};  ///< added before the groups are made; see Level::add_group_type()
-    BlastTargets* blast_targets = nullptr;
-    const DensitySource* smooth = nullptr;  ///< for one taken with samples of smooth ground
-};
-
 /// Changes nothing in the level; waits for structural checks under way. Not to be called from inside of a
 /// tick.
 std::vector<std::uint8_t> take_snapshot(const Level& level);

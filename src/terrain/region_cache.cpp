@@ -68,10 +68,11 @@ CellBox RegionCache::read_brick(Cell brick, Entry& entry) {
     const CellBox cells = brick_cells(brick);
     CellBox changed;
     entry.present = source_->is_loaded(cells);
+    if (!entry.present) return changed;  // what was there is kept for those who sleep on it
     for (int y = cells.min.y; y <= cells.max.y; y++)
         for (int z = cells.min.z; z <= cells.max.z; z++)
             for (int x = cells.min.x; x <= cells.max.x; x++) {
-                const BlockId now = entry.present ? source_->block_at({x, y, z}) : kAir;
+                const BlockId now = source_->block_at({x, y, z});
                 if (grid_.set({x, y, z}, now) != now) grow(changed, {x, y, z});
             }
     return changed;
@@ -89,6 +90,11 @@ void RegionCache::hold(Body body) {
     if (!is_finite(held.velocity) || !is_finite(held.spin)) held.velocity = held.spin = {};
     held.was_asleep = false;
     body.sleep();
+}
+
+const RegionCache::Held* RegionCache::held(const Body& body) const {
+    const auto it = held_.find(body.id().index);
+    return it == held_.end() || it->second.generation != body.id().generation ? nullptr : &it->second;
 }
 
 void RegionCache::let_go(Space& space, std::uint32_t index) {
@@ -132,7 +138,9 @@ void RegionCache::update(Space& space, float dt, double floor) {
                         entry.awake = entry.awake || awake;
                         entry.last_used = c.cache->tick_;
                         if (entry.present) continue;
-                        c.cache->read_brick({x, y, z}, entry);
+                        const bool kept = c.cache->grid_.find_brick({x, y, z}) != nullptr;
+                        const CellBox changed = c.cache->read_brick({x, y, z}, entry);
+                        if (kept && !changed.empty()) c.space->terrain_changed(changed);
                         entry.next_poll = c.cache->tick_ + kAwakePoll;
                         waits = waits || (!entry.present && double(y) > c.lowest);
                     }

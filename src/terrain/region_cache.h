@@ -34,6 +34,18 @@ class RegionCache {
     void let_go(Space& space);
     /// The host says these cells changed: read again at once where cached.
     void changed(Space& space, const CellBox& cells);
+    /// A body that waits for its terrain, with the motion it goes on with.
+    struct Held {
+        std::uint32_t generation = 0;
+        Vec3 velocity, spin;
+        bool was_asleep = false;
+        template <class A, class T>
+        static void archive(A& a, T& v) {
+            a(v.generation, v.velocity, v.spin, v.was_asleep);
+        }
+    };
+    /// Null when it does not wait.
+    const Held* held(const Body& body) const;
     /// Makes sure that cells are in the grid, as for a body that is there now.
     void bring(const CellBox& cells);
     std::size_t brick_count() const { return bricks_.size(); }
@@ -59,16 +71,6 @@ class RegionCache {
         template <class A, class T>
         static void archive(A& a, T& v) {
             a(v.last_used, v.next_poll, v.awake, v.present);
-        }
-    };
-    /// A body that waits for its terrain, with the motion it goes on with.
-    struct Held {
-        std::uint32_t generation = 0;
-        Vec3 velocity, spin;
-        bool was_asleep = false;
-        template <class A, class T>
-        static void archive(A& a, T& v) {
-            a(v.generation, v.velocity, v.spin, v.was_asleep);
         }
     };
     void hold(Body body);

@@ -97,6 +97,7 @@ void each_counter(State& s, F&& f) {
     f("destroyed", s.destroyed, 0, 0);
     f("fallen_out", s.fallen_out, 0, 0);
     f("drops", s.drops, 0, 0);
+    f("last_region", s.last_region, 0, 4294967295.0);
 }
 
 }  // namespace talus

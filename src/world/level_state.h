@@ -229,6 +229,8 @@ Piece lift_terrain(LevelState& level, std::span<const Cell> cells, Cell origin);
 void reread_structures(LevelState& level, const CellBox& cells);
 /// Structures with blocks in the bricks of these cells are to be checked.
 void check_structures_in(LevelState& level, const CellBox& cells);
+/// Enters a whole structure into the map of bricks; slots come in order.
+void note_bricks(LevelState& level, const Structure& structure);
 /// Puts a structure on the list of those with work to do.
 void put_to_work(LevelState& level, Structure& structure);
 /// Worn-through blocks leave, answers that are due are applied, checks that were asked for begin.
@@ -247,12 +249,21 @@ struct GroupRecord {
     std::int32_t debris_ticks = -1, mode = -1;  ///< -1: the level's
     std::string type;
 };
+struct StructureRecord {
+    StructureId id;
+    bool check_wanted = false;
+    std::int32_t mode = -1;  ///< -1: the level's
+    std::string type;
+};
 constexpr double kMaxRecordPosition = 1e9;  // beyond, a body is quarantined
 /// Always finite, and within that.
-GroupRecord record_of(const Group& group);
+GroupRecord record_of(const LevelState& level, const Group& group);
 /// Makes the group in its old slot with its old bits of pose and velocity; no event.
 /// Pre (assert): the slot exists, is free and not in free_slots; generations[] holds the id's.
 void restore_group(LevelState& level, Grid grid, Joins joins, const GroupRecord& record);
+StructureRecord record_of(const Structure& structure);
+/// The same for a structure. Pre: its blocks are those of the terrain.
+void restore_structure(LevelState& level, Grid grid, const StructureRecord& record);
 
 // --- The steps of a group's tick. Each returns false when the group is gone.
 // split.cpp

@@ -6,7 +6,7 @@
 
 namespace talus {
 
-GroupRecord record_of(const Group& group) {
+GroupRecord record_of(const LevelState& level, const Group& group) {
     GroupRecord out;
     const Body& body = group.body;
     out.id = group.id;
@@ -19,6 +19,12 @@ GroupRecord record_of(const Group& group) {
             out.center = body.to_world(to_float(properties->center));
             out.velocity = body.velocity_at(out.center);
         }
+    out.asleep = body.is_asleep();
+    if (const auto* held = level.host_terrain ? level.host_terrain->held(body) : nullptr) {
+        out.velocity += held->velocity;
+        out.spin += held->spin;
+        out.asleep = out.asleep && held->was_asleep;
+    }
     // A body that was just given nonsense is quarantined in the next step only.
     if (!is_finite(out.center)) out.center = {};
     for (int k = 0; k < 3; k++) {
@@ -28,7 +34,6 @@ GroupRecord record_of(const Group& group) {
     const Quat q = out.rotation;
     if (!std::isfinite(q.x + q.y + q.z + q.w)) out.rotation = {};
     if (!is_finite(out.velocity) || !is_finite(out.spin)) out.velocity = out.spin = {};
-    out.asleep = body.is_asleep();
     out.bears_load = group.bears_load;
     out.is_debris = group.is_debris;
     out.whole_look = group.whole_look || !group.removed_solids.empty();
@@ -90,6 +95,25 @@ void restore_group(LevelState& level, Grid grid, Joins joins, const GroupRecord&
         hot.spin = record.spin;
     }
     bodies.refresh_pose(std::int32_t(i));
+}
+
+StructureRecord record_of(const Structure& structure) {
+    return {structure.id, structure.check_wanted || structure.check,
+            structure.mode ? std::int32_t(*structure.mode) : -1,
+            structure.kind ? structure.kind->first : std::string()};
+}
+
+void restore_structure(LevelState& level, Grid grid, const StructureRecord& record) {
+    const std::size_t slot = record.id.index - 1;
+    assert(slot < level.structure_slots.size() && !level.structure_slots[slot]);
+    level.structure_slots[slot] = std::make_unique<Structure>(std::move(grid));
+    Structure& structure = *level.structure_slots[slot];
+    structure.id = record.id;
+    if (record.mode >= 0) structure.mode = StructureMode(record.mode);
+    structure.kind = find_kind(level, record.type);
+    structure.check_wanted = record.check_wanted;
+    if (structure.check_wanted) put_to_work(level, structure);
+    note_bricks(level, structure);
 }
 
 }  // namespace talus

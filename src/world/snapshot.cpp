@@ -95,32 +95,46 @@ void read_joins(ByteReader& a, Group& group) {
     }
 }
 
-/// Slots of groups or structures: generations, which are free, and in what order they will be used.
-template <class Slots>
-void write_slots(ByteWriter& a, const Slots& slots, const std::vector<std::uint32_t>& generations,
-                 const std::vector<std::uint32_t>& free) {
+/// Groups or structures: slots (generations, which are free, in what order they will be used), and for each
+/// that is taken the build and what `rest` writes of it.
+template <class B, class F>
+void write_builds(ByteWriter& a, const std::vector<std::unique_ptr<B>>& slots,
+                  const std::vector<std::uint32_t>& generations, const std::vector<std::uint32_t>& free,
+                  F&& rest) {
     a(generations, free);
     std::uint32_t n = 0;
     for (const auto& slot : slots) n += slot != nullptr;
     a(n);
+    for (const auto& slot : slots) {
+        if (!slot) continue;
+        write_build(a, *slot);
+        rest(*slot);
+    }
 }
 
-/// @return which slots hold something
-std::vector<std::uint32_t> read_slots(ByteReader& a, std::vector<std::uint32_t>& generations,
-                                      std::vector<std::uint32_t>& free) {
+template <class B, class F>
+void read_builds(ByteReader& a, const char* name, LevelState& level, std::vector<std::unique_ptr<B>>& slots,
+                 std::vector<std::uint32_t>& generations, std::vector<std::uint32_t>& free,
+                 std::int32_t limit, F&& rest) {
+    a.part(name);
     a(generations, free);
-    std::vector<char> is_free(generations.size(), 0);
+    slots.resize(generations.size());
+    std::vector<char> is_free(slots.size(), 0);
     for (const std::uint32_t slot : free) {
-        const bool right = slot < is_free.size() && !is_free[slot];
-        a.check(right, "a free slot is none");
-        if (!right) return {};
+        a.check(slot < is_free.size() && !is_free[slot], "a free slot is none");
+        if (!a.ok()) return;
         is_free[slot] = 1;
     }
-    std::vector<std::uint32_t> taken;
-    for (std::uint32_t i = 0; i < is_free.size(); i++)
-        if (!is_free[i]) taken.push_back(i);
-    a.check(a.get<std::uint32_t>() == taken.size(), "slots are lost");
-    return taken;
+    a.check(a.get<std::uint32_t>() == slots.size() - free.size(), "slots are lost");
+    for (std::uint32_t slot = 0; slot < slots.size() && a.ok(); slot++) {
+        if (is_free[slot]) continue;
+        a.part(name, slot + 1);
+        slots[slot] = std::make_unique<B>(Grid(level.table));
+        B& build = *slots[slot];
+        build.id = {slot + 1, generations[slot]};
+        read_build(a, level, build, limit);
+        if (a.ok()) rest(build);
+    }
 }
 
 void write_terrain(ByteWriter& a, const LevelState& level) {
@@ -186,21 +200,16 @@ void write_content(ByteWriter& a, const LevelState& level) {
     write_terrain(a, level);
     write_smooth(a, level);
     each_counter(level, [&](const char*, const auto& v, double, double) { a(v); });
-    a(level.last_region, level.protected_regions, level.work_from);
+    a(level.protected_regions, level.work_from);
 
-    write_slots(a, level.slots, level.generations, level.free_slots);
-    for (const auto& slot : level.slots) {
-        if (!slot) continue;
-        write_build(a, *slot);
-        a(slot->joins.cuts());
-        archive_group(a, *slot);
-        const BodyId body = slot->body.id();
+    write_builds(a, level.slots, level.generations, level.free_slots, [&](const Group& group) {
+        a(group.joins.cuts());
+        archive_group(a, group);
+        const BodyId body = group.body.id();
         a(body.index, body.generation);
-    }
-
-    write_slots(a, level.structure_slots, level.structure_generations, level.free_structures);
-    for (const auto& slot : level.structure_slots)
-        if (slot) write_build(a, *slot);
+    });
+    write_builds(a, level.structure_slots, level.structure_generations, level.free_structures,
+                 [](const Structure&) {});
     a(level.structures_at_work, level.structure_poll, level.terrain_touched);
 
     // A body whose group did not change since has the shape of the group's blocks.
@@ -218,7 +227,7 @@ void write_content(ByteWriter& a, const LevelState& level) {
 
 void read_regions(ByteReader& a, LevelState& level) {
     a.part("protected regions");
-    a(level.last_region, level.protected_regions, level.work_from);
+    a(level.protected_regions, level.work_from);
     std::uint32_t last = 0;
     for (const ProtectedRegion& r : level.protected_regions) {
         a.check(r.number > last && r.number <= level.last_region, "numbers out of order");
@@ -227,17 +236,8 @@ void read_regions(ByteReader& a, LevelState& level) {
 }
 
 void read_groups(ByteReader& a, LevelState& level) {
-    a.part("groups");
-    const auto taken = read_slots(a, level.generations, level.free_slots);
-    if (a.ok()) level.slots.resize(level.generations.size());
     std::int64_t all = 0;
-    for (const std::uint32_t slot : taken) {
-        a.part("group", slot + 1);
-        level.slots[slot] = std::make_unique<Group>(Grid(level.table));
-        Group& group = *level.slots[slot];
-        group.id = {slot + 1, level.generations[slot]};
-        read_build(a, level, group, kMaxGroupCell);
-        if (!a.ok()) return;
+    const auto rest = [&](Group& group) {
         const std::int64_t cells = cells_in(group.grid.bounds());
         all += cells;
         if (cells > kMaxGroupBounds || all > kMaxAllBounds)
@@ -250,24 +250,14 @@ void read_groups(ByteReader& a, LevelState& level) {
         BodyId body;
         a(body.index, body.generation);
         if (body.index != 0) group.body = Body(&level.space, body);
-        if (!a.ok()) return;
-    }
+    };
+    read_builds(a, "group", level, level.slots, level.generations, level.free_slots, kMaxGroupCell, rest);
 }
 
 void read_structures(ByteReader& a, LevelState& level) {
-    a.part("structures");
-    const auto taken = read_slots(a, level.structure_generations, level.free_structures);
-    if (a.ok()) level.structure_slots.resize(level.structure_generations.size());
-    for (const std::uint32_t slot : taken) {
-        a.part("structure", slot + 1);
-        level.structure_slots[slot] = std::make_unique<Structure>(Grid(level.table));
-        Structure& structure = *level.structure_slots[slot];
-        structure.id = {slot + 1, level.structure_generations[slot]};
-        read_build(a, level, structure, kMaxTerrainCell);
-        if (!a.ok()) return;
-        for (const Brick* brick : structure.grid.bricks())
-            level.structure_bricks[brick->coord].push_back(slot);  // slots come in order
-    }
+    const auto rest = [&](const Structure& structure) { note_bricks(level, structure); };
+    read_builds(a, "structure", level, level.structure_slots, level.structure_generations,
+                level.free_structures, kMaxTerrainCell, rest);
     a.part("structures");
     a(level.structures_at_work, level.structure_poll, level.terrain_touched);
     for (const std::uint32_t slot : level.structures_at_work)
@@ -293,7 +283,8 @@ Result<std::unique_ptr<Level>> read_content(ByteReader& a, const LevelHost& host
     choose_smooth_ground(level);
     a.part("counters");
     if (a.ok())
-        each_counter(level, [&](const char* name, auto& v, double, double) { a.limited(name, v, 0, 0); });
+        each_counter(level,
+                     [&](const char* name, auto& v, double lo, double hi) { a.limited(name, v, lo, hi); });
     a.check(level.tick < std::uint64_t(1) << 62, "the tick is out of range");
     if (a.ok()) read_regions(a, level);
     if (a.ok()) read_groups(a, level);

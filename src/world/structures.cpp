@@ -145,6 +145,11 @@ Piece lift_terrain(LevelState& level, std::span<const Cell> cells, Cell origin) 
     return piece;
 }
 
+void note_bricks(LevelState& level, const Structure& structure) {
+    for (const Brick* brick : structure.grid.bricks())
+        level.structure_bricks[brick->coord].push_back(structure.id.index - 1);
+}
+
 void put_to_work(LevelState& level, Structure& structure) {
     insert_sorted(level.structures_at_work, structure.id.index - 1);
 }
@@ -197,6 +202,8 @@ std::vector<Cell> terrain_cells(const LevelState& level, const CellBox& box) {
     std::vector<Cell> out;
     if (box.empty()) return out;
     const Cell lo = brick_of(box.min), hi = brick_of(box.max);
+    // Of a host's terrain every cell is asked for: no more than a body of theirs could have.
+    if (level.host_terrain && !has_at_most(box, kMaxGroupBounds)) return out;
     const auto each_cell = [&](Cell coord, auto&& f) {
         for (int y = std::max(box.min.y, coord.y * 8); y <= std::min(box.max.y, coord.y * 8 + 7); y++)
             for (int z = std::max(box.min.z, coord.z * 8); z <= std::min(box.max.z, coord.z * 8 + 7); z++)
@@ -333,7 +340,8 @@ void reread_structures(LevelState& level, const CellBox& cells) {
     }
     for (Cell coord : coords) reread_brick(level, coord);
     // What stands on a changed cell: the layer above the box.
-    check_structures_in(level, {cells.min + Cell{0, 1, 0}, cells.max + Cell{0, 1, 0}});
+    const auto above = [](Cell c) { return c.y < INT32_MAX ? c + Cell{0, 1, 0} : c; };
+    check_structures_in(level, {above(cells.min), above(cells.max)});
 }
 
 void check_structures_in(LevelState& level, const CellBox& cells) {

@@ -45,7 +45,8 @@ inline void fill(Grid& grid, CellBox box, BlockId id) {
             for (int x = box.min.x; x <= box.max.x; x++) grid.set({x, y, z}, id);
 }
 
-/// Terrain, a tower that bears load, a falling tilted slab, stairs asleep; then a blast, and some ticks.
+/// Terrain, with two structures; a tower that bears load, a falling tilted slab, stairs asleep; then a blast,
+/// and some ticks.
 inline std::unique_ptr<Level> busy_level(int ticks = 30) {
     LevelSettings settings;
     settings.ground = -3;
@@ -57,6 +58,14 @@ inline std::unique_ptr<Level> busy_level(int ticks = 30) {
     const BlockId stairs = level->table().add(BlockType{"stairs", blockgame_stone(), BlockShape(halves)});
     for (int x = -20; x <= 20; x++)
         for (int z = -20; z <= 20; z++) level->set_terrain({x, -1, z}, (x + z) % 3 ? stone : glass);
+    for (int y = 0; y < 9; y++) level->set_terrain({-18, y, 18}, y == 8 ? glass : stone);
+    for (int x = -17; x < -12; x++) level->set_terrain({x, 8, 18}, stone);
+    level->unmark_structure(level->mark_structure(CellBox{{-20, -1, -20}, {-19, -1, -20}}));
+    level->set_structure_mode(level->mark_connected({-18, 4, 18}, {{-20, 0, 10}, {0, 20, 20}}, 100),
+                              StructureMode::physical);
+    for (int i = 0; i < 3; i++) level->mark_structure(CellBox{{3 * i, -1, 20}, {3 * i + 1, -1, 20}});
+    level->unmark_structure(*level->structure_at({0, -1, 20}));
+    level->unmark_structure(*level->structure_at({6, -1, 20}));
     Grid tower(level->table());
     fill(tower, {{0, 0, 0}, {4, 14, 4}}, stone);
     fill(tower, {{1, 1, 1}, {3, 13, 3}}, kAir);
@@ -79,6 +88,9 @@ inline std::unique_ptr<Level> busy_level(int ticks = 30) {
     for (GroupId g : gone) level->remove_group(g);
     level->blast({6.5, 2.5, 2.5}, 3);
     for (int i = 0; i < ticks; i++) level->tick();
+    level->unprotect(level->protect({{0, -50, 0}, {1, -49, 1}}));
+    level->protect({{0, -40, 0}, {1, -39, 1}});
+    level->check_structure_soon(*level->structure_at({3, -1, 20}));  // asked for, not answered
     return level;
 }
 

@@ -56,14 +56,15 @@ TEST(StoreHostile, LyingRows) {
         ErrorCode code;
         const char* words;
     } const cases[] = {
-        {"PRAGMA user_version=2", ErrorCode::unsupported, "version 2"},
+        {"PRAGMA user_version=77", ErrorCode::unsupported, "version 77, newer"},
+        {"PRAGMA user_version=1", ErrorCode::unsupported, "version 1, older"},
         {"PRAGMA user_version=0", ErrorCode::corrupt, "no version"},
         {"PRAGMA application_id=7", ErrorCode::bad_format, "something else"},
         {"DROP TABLE chunks", ErrorCode::corrupt, "lacks a table"},
         {"DROP TABLE blocks; CREATE VIEW blocks AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 "
          "FROM n) "
          "SELECT i FROM n",
-         ErrorCode::corrupt, "\"blocks\" is not as in version 1"},
+         ErrorCode::corrupt, "\"blocks\" is not as in version "},
         {"CREATE TABLE more(x)", ErrorCode::corrupt, "\"more\" is not as"},
         {"DELETE FROM level", ErrorCode::truncated, "table level"},
         {"UPDATE level SET cell_size=0", ErrorCode::bad_value, "cell_size is out of range"},
@@ -93,7 +94,20 @@ TEST(StoreHostile, LyingRows) {
         {"DELETE FROM groups WHERE id=1", ErrorCode::corrupt, "no group 1"},
         {"DELETE FROM chunks WHERE kind=3", ErrorCode::corrupt, "slot"},
         {"DELETE FROM chunks WHERE kind=4", ErrorCode::corrupt, "neither taken nor free"},
-        {"UPDATE chunks SET kind=9", ErrorCode::bad_value, "kind"},
+        {"UPDATE structures SET mode=7", ErrorCode::bad_value, "mode"},
+        {"UPDATE structures SET check_wanted=2", ErrorCode::bad_value, "check_wanted"},
+        {"UPDATE structures SET generation=generation+1", ErrorCode::corrupt, "another generation"},
+        {"UPDATE structures SET id=4000000000 WHERE id=1", ErrorCode::bad_value, "column id"},
+        {"DELETE FROM structures", ErrorCode::corrupt, "no structure"},
+        {"INSERT INTO structures SELECT 900,generation,check_wanted,mode,type FROM structures LIMIT 1",
+         ErrorCode::corrupt, "structure 900 has no slot"},
+        {"DELETE FROM chunks WHERE kind=7", ErrorCode::corrupt, "structure 1 has no blocks"},
+        {"DELETE FROM chunks WHERE kind=8", ErrorCode::corrupt, "more free slots than slots"},
+        {"DELETE FROM chunks WHERE kind=9", ErrorCode::corrupt, "neither taken nor free"},
+        {"UPDATE chunks SET owner=owner+900 WHERE kind=7", ErrorCode::corrupt, "no structure"},
+        {"UPDATE chunks SET owner=1 WHERE kind=8", ErrorCode::corrupt, "owner"},
+        {"UPDATE level SET last_region=1", ErrorCode::corrupt, "protected regions out of order"},
+        {"UPDATE chunks SET kind=99", ErrorCode::bad_value, "kind"},
         {"UPDATE chunks SET data=zeroblob(3000000)", ErrorCode::corrupt, "column data"},
         {"UPDATE chunks SET data=zeroblob(0)", ErrorCode::corrupt, "column data"},
         {"UPDATE chunks SET data=CAST(substr(data,1,length(data)-5) AS BLOB)", ErrorCode::corrupt,
@@ -117,7 +131,7 @@ TEST(StoreHostile, ANewerSaveIsNotWrittenOver) {
     const TestFolder folder;
     const Level level;
     ASSERT_TRUE(save_level(level, folder.file("a")));
-    run_sql(folder.file("a"), "PRAGMA user_version=2");
+    run_sql(folder.file("a"), "PRAGMA user_version=77");
     const auto saved = save_level(level, folder.file("a"));
     ASSERT_FALSE(saved);
     EXPECT_EQ(saved.error().code, ErrorCode::unsupported);

@@ -34,6 +34,14 @@ void each_group_column(Record& r, F&& f) {
     f("type", r.type, 0, 0);
 }
 
+template <class Record, class F>
+void each_structure_column(Record& r, F&& f) {
+    f("generation", r.id.generation, 1, 4294967295.0);
+    f("check_wanted", r.check_wanted, 0, 1);
+    f("mode", r.mode, -1, 1);
+    f("type", r.type, 0, 0);
+}
+
 template <class T>
 constexpr bool kIsReal = std::is_floating_point_v<T> || std::is_same_v<T, std::optional<double>>;
 
@@ -97,26 +105,38 @@ struct Table {
     std::string create;
     int columns;
 };
-/// The tables of version 1, as sqlite_schema must hold them.
+/// The tables of this version, as sqlite_schema must hold them.
 std::span<const Table> tables();
 
 /// "INSERT INTO name VALUES(?, ...)"
 std::string insert_into(const Table& table);
 
-enum TableIndex { kLevelTable, kBlocksTable, kGroupsTable, kChunksTable };
+enum TableIndex { kLevelTable, kBlocksTable, kGroupsTable, kStructuresTable, kChunksTable, kTables };
 
-enum class ChunkKind : std::uint8_t { bricks = 1, cuts, generations, free_slots, smooth, smooth_bricks };
+enum class ChunkKind : std::uint8_t {
+    bricks = 1,
+    cuts,
+    generations,
+    free_slots,
+    smooth,
+    smooth_bricks,
+    structure_bricks,
+    structure_generations,
+    free_structures,
+    protected_regions
+};
 constexpr std::size_t kChunkBytes = 1u << 20;  // of a chunk's content, at most
 constexpr std::size_t kBrickBytes = 12 + 2 * 512;
 constexpr std::size_t kCutBytes = 24;
 constexpr std::size_t kSlotBytes = 4;
 constexpr std::size_t kSmoothBytes = 8;
 constexpr std::size_t kSmoothBrickBytes = 12 + 4 * 512;
+constexpr std::size_t kRegionBytes = 4 + 48;
 constexpr std::size_t kMotionBytes = 24 + 16 + 12 + 12;
 constexpr std::size_t kBoxBytes = 24;
 constexpr std::size_t item_bytes(ChunkKind kind) {
-    constexpr std::size_t kBytes[] = {kBrickBytes, kCutBytes,    kSlotBytes,
-                                      kSlotBytes,  kSmoothBytes, kSmoothBrickBytes};
+    constexpr std::size_t kBytes[] = {kBrickBytes,       kCutBytes,   kSlotBytes, kSlotBytes, kSmoothBytes,
+                                      kSmoothBrickBytes, kBrickBytes, kSlotBytes, kSlotBytes, kRegionBytes};
     return kBytes[int(kind) - 1];
 }
 

@@ -20,7 +20,7 @@ using Bytes = std::span<const std::uint8_t>;
 using Failure = std::optional<Error>;
 
 constexpr int kApplicationId = 0x54414C55;  // "TALU"
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 
 class Database {
  public:

@@ -5,7 +5,6 @@
 
 #include <zstd.h>
 
-#include <bit>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -15,32 +14,6 @@ namespace talus {
 namespace {
 
 using namespace store;
-
-/// Reads little-endian numbers; the caller has made sure of the length.
-class ByteReader {
- public:
-    explicit ByteReader(Bytes bytes) : at_(bytes.data()) {}
-    std::uint16_t get16() { return std::uint16_t(get(2)); }
-    std::uint32_t get32() { return std::uint32_t(get(4)); }
-    float get_float() { return std::bit_cast<float>(get32()); }
-    double get_double() { return std::bit_cast<double>(get(8)); }
-    Vec3 get_vec() {
-        const float x = get_float(), y = get_float(), z = get_float();
-        return {x, y, z};
-    }
-    Cell get_cell() {
-        const auto x = std::int32_t(get32()), y = std::int32_t(get32()), z = std::int32_t(get32());
-        return {x, y, z};
-    }
-
- private:
-    std::uint64_t get(int size) {
-        std::uint64_t v = 0;
-        for (int i = 0; i < size; i++) v |= std::uint64_t(*at_++) << (8 * i);
-        return v;
-    }
-    const std::uint8_t* at_;
-};
 
 /// SQLite takes an empty file for an empty database, and says little of others.
 Failure check_magic(const std::string& path) {
@@ -56,8 +29,8 @@ Failure check_magic(const std::string& path) {
     return {};
 }
 
-/// The schema must be that of version 1 to the letter: a view or trigger under a known name would run code of
-/// the file's choice.
+/// The schema must be that of this version to the letter: a view or trigger under a known name would run code
+/// of the file's choice.
 Failure check_schema(Database& db) {
     const auto id = db.number("PRAGMA application_id");
     if (!id) return id.error();
@@ -70,13 +43,19 @@ Failure check_schema(Database& db) {
             ErrorCode::unsupported, db.path(),
             "is a save of version " + std::to_string(*version) + ", newer than " + std::to_string(kVersion));
     if (*version < 1) return talus::fail(ErrorCode::corrupt, db.path(), "has no version");
+    if (*version < kVersion)
+        return talus::fail(
+            ErrorCode::unsupported, db.path(),
+            "is a save of version " + std::to_string(*version) + ", older than " + std::to_string(kVersion));
     Statement rows(db, "sqlite_schema", "SELECT name, sql FROM sqlite_schema");
     std::size_t known = 0;
     while (rows.next()) {
         const std::string_view name = rows.take_text("name", 100), sql = rows.take_text("sql", 10'000);
         bool found = false;
         for (const Table& t : tables()) found = found || (name == t.name && sql == t.create);
-        if (!found) rows.fail(ErrorCode::corrupt, in_quotes(name) + " is not as in version 1");
+        if (!found)
+            rows.fail(ErrorCode::corrupt,
+                      in_quotes(name) + " is not as in version " + std::to_string(kVersion));
         known++;
     }
     if (rows.failure()) return rows.failure();
@@ -98,6 +77,7 @@ Result<std::unique_ptr<Level>> read_level(Database& db, const LevelHost& host) {
     struct {
         LevelRandom random;
         std::uint64_t tick = 0, destroyed = 0, fallen_out = 0, drops = 0;
+        std::uint32_t last_region = 0;
     } counters;
     rows.take_int("id", 1, 1);
     each_setting(settings, TakeColumn{rows});
@@ -112,6 +92,7 @@ Result<std::unique_ptr<Level>> read_level(Database& db, const LevelHost& host) {
     state.destroyed = counters.destroyed;
     state.fallen_out = counters.fallen_out;
     state.drops = counters.drops;
+    state.last_region = counters.last_region;
     lend(*level, host);
     return level;
 }
@@ -134,10 +115,10 @@ Failure read_blocks(Database& db, BlockTable& table) {
             rows.fail(ErrorCode::corrupt, "column boxes has a wrong length");
         if (!rows.ok()) break;
         ByteReader in(bytes);
+        in.allow_not_finite = true;
         std::vector<Box> boxes(bytes.size() / kBoxBytes);
         for (Box& b : boxes) {
-            b.min = in.get_vec();
-            b.max = in.get_vec();
+            in(b);
             for (int k = 0; k < 3; k++)
                 if (!(b.min[k] >= 0 && b.min[k] < b.max[k] && b.max[k] <= 1))
                     rows.fail(ErrorCode::bad_value, "column boxes: a box is not inside its cell");
@@ -149,11 +130,15 @@ Failure read_blocks(Database& db, BlockTable& table) {
     return rows.failure();
 }
 
-/// A group on its way into the level.
+/// A group or structure on its way into the level.
 struct LoadedGroup {
     GroupRecord record;
     Grid grid;
     Joins joins;
+};
+struct LoadedStructure {
+    StructureRecord record;
+    Grid grid;
 };
 
 Failure read_groups(Database& db, const BlockTable& table, std::vector<LoadedGroup>& groups) {
@@ -169,15 +154,8 @@ Failure read_groups(Database& db, const BlockTable& table, std::vector<LoadedGro
             rows.fail(ErrorCode::corrupt, "column motion has a wrong length");
         if (!rows.ok()) break;
         ByteReader in(motion);
-        r.center.x = in.get_double();
-        r.center.y = in.get_double();
-        r.center.z = in.get_double();
-        r.rotation.x = in.get_float();
-        r.rotation.y = in.get_float();
-        r.rotation.z = in.get_float();
-        r.rotation.w = in.get_float();
-        r.velocity = in.get_vec();
-        r.spin = in.get_vec();
+        in.allow_not_finite = true;  // told of below
+        in(r.center, r.rotation, r.velocity, r.spin);
         const Quat q = r.rotation;
         const float norm = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
         if (!is_finite(r.center) || !is_finite(r.velocity) || !is_finite(r.spin) || !std::isfinite(norm))
@@ -194,13 +172,28 @@ Failure read_groups(Database& db, const BlockTable& table, std::vector<LoadedGro
     return rows.failure();
 }
 
+Failure read_structures(Database& db, const BlockTable& table, std::vector<LoadedStructure>& structures) {
+    Statement rows(db, "structures", select_from(kStructuresTable));
+    std::int64_t last = 0;
+    while (rows.next()) {
+        StructureRecord r;
+        last = rows.take_int("id", last + 1, kMaxSaveGroups);
+        r.id.index = std::uint32_t(last);
+        each_structure_column(r, TakeColumn{rows});
+        if (!rows.ok()) break;
+        structures.push_back({r, Grid(table)});
+    }
+    return rows.failure();
+}
+
 class ChunkReader {
  public:
     ChunkReader(Database& db, LevelState& level, std::vector<LoadedGroup>& groups,
-                const DensitySource* samples)
+                std::vector<LoadedStructure>& structures, const DensitySource* samples)
         : rows_(db, "chunks", select_from(kChunksTable)),
           level_(level),
           groups_(groups),
+          structures_(structures),
           samples_(samples),
           unpacker_(ZSTD_createDCtx()),
           content_(kChunkBytes) {}
@@ -211,7 +204,8 @@ class ChunkReader {
     Failure read() {
         while (rows_.next()) {
             last_id_ = rows_.take_int("id", last_id_ + 1, INT64_MAX - 1);
-            const auto kind = ChunkKind(rows_.take_int("kind", 1, 6));
+            const auto kind = ChunkKind(rows_.take_int("kind", std::int64_t(ChunkKind::bricks),
+                                                       std::int64_t(ChunkKind::protected_regions)));
             const auto owner = std::uint32_t(rows_.take_int("owner", 0, kMaxSaveGroups));
             const Bytes packed = rows_.take_bytes("data");
             if (!rows_.ok() || !unpack(packed, kind) || !start(kind, owner)) break;
@@ -233,71 +227,108 @@ class ChunkReader {
         return rows_.ok();
     }
 
+    /// The group or structure of that number; owners come in order.
+    template <class T>
+    T* find(std::vector<T>& all, std::uint32_t owner, const char* name) {
+        while (next_ < all.size() && all[next_].record.id.index < owner) next_++;
+        if (next_ < all.size() && all[next_].record.id.index == owner) return &all[next_];
+        rows_.fail(ErrorCode::corrupt, std::string("there is no ") + name + " " + std::to_string(owner));
+        return nullptr;
+    }
+
     /// Chunks come by kind, then owner.
     bool start(ChunkKind kind, std::uint32_t owner) {
         if (kind == kind_ && owner == owner_ && started_) return true;
         if (started_ && (kind < kind_ || (kind == kind_ && owner < owner_)))
             rows_.fail(ErrorCode::corrupt, "out of order");
-        if (kind != kind_) group_ = 0;
+        if (kind != kind_) next_ = 0;
         started_ = true;
         kind_ = kind;
         owner_ = owner;
         has_last_ = false;
-        const bool of_level = kind != ChunkKind::bricks && kind != ChunkKind::cuts;
-        if (of_level ? owner != 0 : kind == ChunkKind::cuts && owner == 0)
+        grid_ = nullptr;
+        limit_ = kTerrainBrickLimit;
+        const bool of_build =
+            kind == ChunkKind::bricks || kind == ChunkKind::cuts || kind == ChunkKind::structure_bricks;
+        if (of_build ? kind != ChunkKind::bricks && owner == 0 : owner != 0) {
             rows_.fail(ErrorCode::corrupt, "column owner is wrong for this kind");
-        if (owner == 0) return rows_.ok();
-        while (group_ < groups_.size() && groups_[group_].record.id.index < owner) group_++;
-        if (group_ == groups_.size() || groups_[group_].record.id.index != owner)
-            rows_.fail(ErrorCode::corrupt, "there is no group " + std::to_string(owner));
+        } else if (kind == ChunkKind::structure_bricks) {
+            if (LoadedStructure* structure = find(structures_, owner, "structure")) grid_ = &structure->grid;
+        } else if (of_build && owner == 0) {
+            grid_ = &level_.own_terrain;
+        } else if (of_build) {
+            if (LoadedGroup* group = find(groups_, owner, "group")) {
+                grid_ = &group->grid;
+                joins_ = &group->joins;
+                limit_ = kGroupBrickLimit;
+            }
+        }
         return rows_.ok();
     }
 
     void take(ByteReader& in) {
         switch (kind_) {
             case ChunkKind::bricks:
+            case ChunkKind::structure_bricks:
                 return take_brick(in);
             case ChunkKind::cuts:
                 return take_cut(in);
             case ChunkKind::generations:
-                if (level_.generations.size() == kMaxSaveGroups)
-                    return rows_.fail(ErrorCode::too_large, "too many slots");
-                return level_.generations.push_back(in.get32());
+                return take_slot(in, level_.generations, kMaxSaveGroups);
             case ChunkKind::free_slots:
-                if (level_.free_slots.size() == level_.generations.size())
-                    return rows_.fail(ErrorCode::corrupt, "more free slots than slots");
-                return level_.free_slots.push_back(in.get32());
+                return take_slot(in, level_.free_slots, level_.generations.size());
             case ChunkKind::smooth:
                 return take_smooth(in);
             case ChunkKind::smooth_bricks:
                 return take_smooth_brick(in);
+            case ChunkKind::structure_generations:
+                return take_slot(in, level_.structure_generations, kMaxSaveGroups);
+            case ChunkKind::free_structures:
+                return take_slot(in, level_.free_structures, level_.structure_generations.size());
+            case ChunkKind::protected_regions:
+                return take_region(in);
         }
     }
 
+    void take_slot(ByteReader& in, std::vector<std::uint32_t>& list, std::size_t most) {
+        if (list.size() == most)
+            return most == kMaxSaveGroups ? rows_.fail(ErrorCode::too_large, "too many slots")
+                                          : rows_.fail(ErrorCode::corrupt, "more free slots than slots");
+        list.push_back(in.get<std::uint32_t>());
+    }
+
+    void take_region(ByteReader& in) {
+        auto& regions = level_.protected_regions;
+        ProtectedRegion& region = regions.emplace_back();
+        in(region);
+        if (region.number > level_.last_region ||
+            (regions.size() > 1 && region.number <= regions[regions.size() - 2].number))
+            rows_.fail(ErrorCode::corrupt, "protected regions out of order");
+    }
+
     void take_brick(ByteReader& in) {
-        const Cell coord = in.get_cell();
-        const std::int32_t limit = owner_ ? kGroupBrickLimit : kTerrainBrickLimit;
+        const auto coord = in.get<Cell>();
         for (int v : {coord.x, coord.y, coord.z})
-            if (v < -limit || v >= limit) return rows_.fail(ErrorCode::bad_value, "a brick is out of range");
+            if (v < -limit_ || v >= limit_)
+                return rows_.fail(ErrorCode::bad_value, "a brick is out of range");
         if (has_last_ && !(last_ < coord)) return rows_.fail(ErrorCode::corrupt, "bricks out of order");
         last_ = coord;
         has_last_ = true;
         if (++bricks_ > kMaxSaveBricks) return rows_.fail(ErrorCode::too_large, "too many bricks");
-        Grid& grid = owner_ ? groups_[group_].grid : level_.own_terrain;
-        const std::size_t before = grid.block_count();
+        const std::size_t before = grid_->block_count();
         Brick place;
         place.coord = coord;
         for (int i = 0; i < 512; i++) {
-            const BlockId id = in.get16();
+            const auto id = in.get<BlockId>();
             if (id >= level_.table.size())
                 return rows_.fail(ErrorCode::corrupt, "there is no block type " + std::to_string(id));
-            if (id != kAir) grid.set(cell_in_brick(place, i), id);
+            if (id != kAir) grid_->set(cell_in_brick(place, i), id);
         }
-        if (grid.block_count() == before) rows_.fail(ErrorCode::corrupt, "a brick is empty");
+        if (grid_->block_count() == before) rows_.fail(ErrorCode::corrupt, "a brick is empty");
     }
 
     void take_smooth(ByteReader& in) {
-        const std::uint32_t block = in.get32(), sourced = in.get32();
+        const auto block = in.get<std::uint32_t>(), sourced = in.get<std::uint32_t>();
         if (level_.smooth) return rows_.fail(ErrorCode::corrupt, "smooth terrain is there twice");
         if (block == kAir || block >= level_.table.size() || sourced > 1)
             return rows_.fail(ErrorCode::corrupt, "smooth terrain is made of no block");
@@ -309,7 +340,7 @@ class ChunkReader {
 
     void take_smooth_brick(ByteReader& in) {
         if (!level_.smooth) return rows_.fail(ErrorCode::corrupt, "samples of no smooth terrain");
-        const Cell coord = in.get_cell();
+        const auto coord = in.get<Cell>();
         for (int v : {coord.x, coord.y, coord.z})
             if (v < -kMostSmoothBrick || v > kMostSmoothBrick)
                 return rows_.fail(ErrorCode::bad_value, "a brick is out of range");
@@ -318,32 +349,30 @@ class ChunkReader {
         has_last_ = true;
         if (++bricks_ > kMaxSaveBricks) return rows_.fail(ErrorCode::too_large, "too many bricks");
         float samples[512];
-        for (float& s : samples) {
-            s = in.get_float();
-            if (!std::isfinite(s)) return rows_.fail(ErrorCode::bad_value, "a sample is not finite");
-        }
+        for (float& s : samples) in(s);
+        if (!in.ok()) return rows_.fail(ErrorCode::bad_value, "a sample is not finite");
         level_.smooth->field.restore_edited(coord, samples);
     }
 
     void take_cut(ByteReader& in) {
-        const Cell a = in.get_cell(), b = in.get_cell();
-        LoadedGroup& group = groups_[group_];
-        if (!group.grid.is_solid(a) || !group.grid.is_solid(b))
+        const auto cut = in.get<Joins::Diagonal>();
+        const auto [a, b] = cut;
+        if (!grid_->is_solid(a) || !grid_->is_solid(b))
             return rows_.fail(ErrorCode::corrupt, "a cut diagonal ends in no solid");
         const Cell d = b - a;  // solids lie within the limits, so this cannot overflow
         if (!(a < b) || d.x * d.x > 1 || d.y * d.y > 1 || d.z * d.z > 1 ||
             d.x * d.x + d.y * d.y + d.z * d.z != 2)
             return rows_.fail(ErrorCode::corrupt, "a cut is no diagonal");
-        const Joins::Diagonal cut{a, b};
         if (has_last_ && !(last_cut_ < cut)) return rows_.fail(ErrorCode::corrupt, "cuts out of order");
         last_cut_ = cut;
         has_last_ = true;
-        group.joins.add_cut(cut);
+        joins_->add_cut(cut);
     }
 
     Statement rows_;
     LevelState& level_;
     std::vector<LoadedGroup>& groups_;
+    std::vector<LoadedStructure>& structures_;
     const DensitySource* samples_;
     ZSTD_DCtx* unpacker_;
     std::vector<std::uint8_t> content_;
@@ -352,30 +381,37 @@ class ChunkReader {
     bool started_ = false, has_last_ = false;
     ChunkKind kind_ = ChunkKind::bricks;
     std::uint32_t owner_ = 0;
-    std::size_t group_ = 0, bricks_ = 0;
+    std::size_t next_ = 0, bricks_ = 0;
+    Grid* grid_ = nullptr;  // of the owner
+    Joins* joins_ = nullptr;
+    std::int32_t limit_ = 0;
     Cell last_;
     Joins::Diagonal last_cut_;
 };
 
-/// Every slot holds a group or is free, once.
-Failure check_slots(const LevelState& level, const std::vector<LoadedGroup>& groups,
+/// Every slot holds a group (or structure) or is free, once.
+template <class Loaded>
+Failure check_slots(const std::vector<Loaded>& builds, const std::vector<std::uint32_t>& generations,
+                    const std::vector<std::uint32_t>& free, const std::string& kind,
                     const std::string& path) {
     auto corrupt = [&](const std::string& what) { return talus::fail(ErrorCode::corrupt, path, what); };
-    std::vector<bool> taken(level.generations.size(), false);
-    for (const LoadedGroup& g : groups) {
-        const std::string name = "group " + std::to_string(g.record.id.index);
-        if (g.record.id.index > taken.size()) return corrupt(name + " has no slot");
-        taken[g.record.id.index - 1] = true;
-        if (level.generations[g.record.id.index - 1] != g.record.id.generation)
+    std::vector<bool> taken(generations.size(), false);
+    for (const Loaded& b : builds) {
+        const std::string name = kind + " " + std::to_string(b.record.id.index);
+        if (b.record.id.index > taken.size()) return corrupt(name + " has no slot");
+        taken[b.record.id.index - 1] = true;
+        if (generations[b.record.id.index - 1] != b.record.id.generation)
             return corrupt(name + " has another generation than its slot");
+        if (b.grid.empty()) return corrupt(name + " has no blocks");
     }
-    for (std::uint32_t slot : level.free_slots) {
+    for (std::uint32_t slot : free) {
         if (slot >= taken.size() || taken[slot])
-            return corrupt("slot " + std::to_string(slot) + " is not free");
+            return corrupt("slot " + std::to_string(slot) + " of a " + kind + " is not free");
         taken[slot] = true;
     }
     for (std::size_t i = 0; i < taken.size(); i++)
-        if (!taken[i]) return corrupt("slot " + std::to_string(i) + " is neither taken nor free");
+        if (!taken[i])
+            return corrupt("slot " + std::to_string(i) + " of a " + kind + " is neither taken nor free");
     return {};
 }
 
@@ -405,16 +441,24 @@ Result<std::unique_ptr<Level>> load_level(const std::string& path, const LevelHo
     LevelState& state = level.state();
     if (Failure f = read_blocks(db, state.table)) return *f;
     std::vector<LoadedGroup> groups;
+    std::vector<LoadedStructure> structures;
     if (Failure f = read_groups(db, state.table, groups)) return *f;
+    if (Failure f = read_structures(db, state.table, structures)) return *f;
     {
-        ChunkReader chunks(db, state, groups, host.smooth);
+        ChunkReader chunks(db, state, groups, structures, host.smooth);
         if (Failure f = chunks.read()) return *f;
     }
-    if (Failure f = check_slots(state, groups, path)) return *f;
+    if (Failure f = check_slots(groups, state.generations, state.free_slots, "group", path)) return *f;
+    if (Failure f =
+            check_slots(structures, state.structure_generations, state.free_structures, "structure", path))
+        return *f;
     if (Failure f = check_bounds(groups, path)) return *f;
     state.slots.resize(state.generations.size());
     choose_smooth_ground(state);
+    if (host.terrain) level.set_terrain_source(host.terrain);
     for (LoadedGroup& g : groups) restore_group(state, std::move(g.grid), std::move(g.joins), g.record);
+    state.structure_slots.resize(state.structure_generations.size());
+    for (LoadedStructure& s : structures) restore_structure(state, std::move(s.grid), s.record);
     return made;
 }
 

@@ -4,7 +4,6 @@
 
 #include <zstd.h>
 
-#include <bit>
 #include <filesystem>
 
 namespace talus {
@@ -14,32 +13,6 @@ namespace {
 using namespace store;
 
 constexpr int kZstdLevel = 3;
-
-class LittleEndian {
- public:
-    void put16(std::uint16_t v) { put(v, 2); }
-    void put32(std::uint32_t v) { put(v, 4); }
-    void put32(std::int32_t v) { put(std::uint32_t(v), 4); }
-    void put(float v) { put(std::bit_cast<std::uint32_t>(v), 4); }
-    void put(double v) { put(std::bit_cast<std::uint64_t>(v), 8); }
-    void put(Cell c) {
-        put32(c.x);
-        put32(c.y);
-        put32(c.z);
-    }
-    template <class T>
-    void put(BasicVec3<T> v) {
-        put(v.x);
-        put(v.y);
-        put(v.z);
-    }
-    std::vector<std::uint8_t> bytes;
-
- private:
-    void put(std::uint64_t v, int size) {
-        for (int i = 0; i < size; i++) bytes.push_back(std::uint8_t(v >> (8 * i)));
-    }
-};
 
 /// Rows of the table chunks: items of one kind and owner are gathered to chunks and packed.
 class ChunkWriter {
@@ -59,7 +32,7 @@ class ChunkWriter {
         owner_ = owner;
     }
     /// Call before each item.
-    LittleEndian& item() {
+    ByteWriter& item() {
         if (out_.bytes.size() + item_bytes(kind_) > kChunkBytes) flush();
         return out_;
     }
@@ -84,7 +57,7 @@ class ChunkWriter {
     ChunkKind kind_ = ChunkKind::bricks;
     std::uint32_t owner_ = 0;
     std::int64_t next_id_ = 1;
-    LittleEndian out_;
+    ByteWriter out_;
     std::vector<std::uint8_t> packed_;
 };
 
@@ -94,11 +67,14 @@ Failure check_limits(const LevelState& level, const std::string& path) {
         return talus::fail(ErrorCode::too_large, path, what + " is over the limit of a save");
     };
     if (level.slots.size() > kMaxSaveGroups) return too_large("the number of groups");
+    if (level.structure_slots.size() > kMaxSaveGroups) return too_large("the number of structures");
     std::size_t bricks = level.own_terrain.bricks().size();
     for (const Brick* b : level.own_terrain.bricks())
         for (int v : {b->coord.x, b->coord.y, b->coord.z})
             if (v < -kTerrainBrickLimit || v >= kTerrainBrickLimit)
                 return too_large("the extent of the terrain");
+    for (const auto& slot : level.structure_slots)  // of the terrain: as far out as that
+        if (slot) bricks += slot->grid.bricks().size();
     std::int64_t bounds = 0;
     for (const auto& slot : level.slots) {
         if (!slot) continue;
@@ -156,11 +132,8 @@ Failure write_blocks(Database& db, const BlockTable& table) {
     Statement rows(db, "blocks", insert_into(tables()[kBlocksTable]));
     for (std::size_t id = 1; id < table.size() && rows.ok(); id++) {
         const BlockType& type = table[BlockId(id)];
-        LittleEndian boxes;
-        for (const Box& b : type.shape.boxes()) {
-            boxes.put(b.min);
-            boxes.put(b.max);
-        }
+        ByteWriter boxes;
+        for (const Box& b : type.shape.boxes()) boxes(b);
         if (type.shape.boxes().size() > kMaxTypeBoxes)
             rows.fail(ErrorCode::too_large, in_quotes(type.name) + " has a shape of too many boxes");
         rows.put(std::int64_t(id));
@@ -176,13 +149,9 @@ Failure write_groups(Database& db, const LevelState& level) {
     Statement rows(db, "groups", insert_into(tables()[kGroupsTable]));
     for (const auto& slot : level.slots) {
         if (!slot || !rows.ok()) continue;
-        const GroupRecord record = record_of(*slot);
-        LittleEndian motion;
-        motion.put(record.center);
-        for (float v : {record.rotation.x, record.rotation.y, record.rotation.z, record.rotation.w})
-            motion.put(v);
-        motion.put(record.velocity);
-        motion.put(record.spin);
+        const GroupRecord record = record_of(level, *slot);
+        ByteWriter motion;
+        motion(record.center, record.rotation, record.velocity, record.spin);
         rows.put(std::int64_t(record.id.index));
         rows.put(Bytes(motion.bytes));
         each_group_column(record, PutColumn{rows});
@@ -191,45 +160,61 @@ Failure write_groups(Database& db, const LevelState& level) {
     return rows.failure();
 }
 
-void write_bricks(ChunkWriter& chunks, const Grid& grid, std::uint32_t owner) {
-    chunks.begin(ChunkKind::bricks, owner);
-    for (const Brick* brick : grid.bricks()) {
-        LittleEndian& out = chunks.item();
-        out.put(brick->coord);
-        for (int i = 0; i < 512; i++) out.put16(brick->id_at(i));
+Failure write_structures(Database& db, const LevelState& level) {
+    Statement rows(db, "structures", insert_into(tables()[kStructuresTable]));
+    for (const auto& slot : level.structure_slots) {
+        if (!slot || !rows.ok()) continue;
+        const StructureRecord record = record_of(*slot);
+        rows.put(std::int64_t(record.id.index));
+        each_structure_column(record, PutColumn{rows});
+        rows.write();
     }
+    return rows.failure();
+}
+
+void write_bricks(ChunkWriter& chunks, ChunkKind kind, const Grid& grid, std::uint32_t owner) {
+    chunks.begin(kind, owner);
+    for (const Brick* brick : grid.bricks()) {
+        ByteWriter& out = chunks.item();
+        out(brick->coord);
+        for (int i = 0; i < 512; i++) out(std::uint16_t(brick->id_at(i)));
+    }
+}
+
+void write_slots(ChunkWriter& chunks, ChunkKind kind, const std::vector<std::uint32_t>& slots) {
+    chunks.begin(kind, 0);
+    for (const std::uint32_t s : slots) chunks.item()(s);
 }
 
 Failure write_chunks(Database& db, const LevelState& level) {
     ChunkWriter chunks(db);
-    write_bricks(chunks, level.own_terrain, 0);
+    write_bricks(chunks, ChunkKind::bricks, level.own_terrain, 0);
     for (const auto& slot : level.slots)
-        if (slot) write_bricks(chunks, slot->grid, slot->id.index);
+        if (slot) write_bricks(chunks, ChunkKind::bricks, slot->grid, slot->id.index);
     for (const auto& slot : level.slots) {
         if (!slot) continue;
         chunks.begin(ChunkKind::cuts, slot->id.index);
-        for (const Joins::Diagonal& d : slot->joins.cuts()) {
-            LittleEndian& out = chunks.item();
-            out.put(d.first);
-            out.put(d.second);
-        }
+        for (const Joins::Diagonal& d : slot->joins.cuts()) chunks.item()(d);
     }
-    chunks.begin(ChunkKind::generations, 0);
-    for (std::uint32_t g : level.generations) chunks.item().put32(g);
-    chunks.begin(ChunkKind::free_slots, 0);
-    for (std::uint32_t s : level.free_slots) chunks.item().put32(s);
+    write_slots(chunks, ChunkKind::generations, level.generations);
+    write_slots(chunks, ChunkKind::free_slots, level.free_slots);
     if (level.smooth) {
         chunks.begin(ChunkKind::smooth, 0);
-        LittleEndian& out = chunks.item();
-        out.put32(std::uint32_t(level.smooth->block));
-        out.put32(std::uint32_t(level.smooth->field.source() != nullptr));
+        chunks.item()(std::uint32_t(level.smooth->block),
+                      std::uint32_t(level.smooth->field.source() != nullptr));
         chunks.begin(ChunkKind::smooth_bricks, 0);
         level.smooth->field.for_each_edited([&](Cell brick, std::span<const float, 512> samples) {
-            LittleEndian& item = chunks.item();
-            item.put(brick);
-            for (const float s : samples) item.put(s);
+            ByteWriter& item = chunks.item();
+            item(brick);
+            for (const float s : samples) item(s);
         });
     }
+    for (const auto& slot : level.structure_slots)
+        if (slot) write_bricks(chunks, ChunkKind::structure_bricks, slot->grid, slot->id.index);
+    write_slots(chunks, ChunkKind::structure_generations, level.structure_generations);
+    write_slots(chunks, ChunkKind::free_structures, level.free_structures);
+    chunks.begin(ChunkKind::protected_regions, 0);
+    for (const ProtectedRegion& region : level.protected_regions) chunks.item()(region);
     chunks.flush();
     return chunks.failure();
 }
@@ -249,6 +234,7 @@ Result<SaveReport> save_level(const Level& level, const std::string& path) {
         if (!failed) failed = write_level(db, state);
         if (!failed) failed = write_blocks(db, state.table);
         if (!failed) failed = write_groups(db, state);
+        if (!failed) failed = write_structures(db, state);
         if (!failed) failed = write_chunks(db, state);
         if (!failed) failed = db.run("COMMIT");
         if (failed) return *failed;  // closing rolls back
@@ -256,6 +242,11 @@ Result<SaveReport> save_level(const Level& level, const std::string& path) {
     for (const auto& slot : state.slots)
         if (slot) {
             report.groups++;
+            report.bricks += slot->grid.bricks().size();
+        }
+    for (const auto& slot : state.structure_slots)
+        if (slot) {
+            report.structures++;
             report.bricks += slot->grid.bricks().size();
         }
     report.bricks += state.own_terrain.bricks().size();
