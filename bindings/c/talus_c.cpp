@@ -3,7 +3,7 @@
 // A handle is a slot and its generation, so that one of a destroyed level is known for what it is.
 #include "talus_c.h"
 
-#include "talus/level.h"
+#include "talus/recording.h"
 
 #include <cmath>
 #include <cstring>
@@ -26,10 +26,21 @@ thread_local std::string last_error;
 
 struct Failed {
     talus_status status;
-    const char* what;
+    std::string what;
+};
+
+/// The caller's function as a sink.
+struct CallerSink final : RecordSink {
+    talus_write to;
+    void* context;
+    CallerSink(talus_write write, void* with) : to(write), context(with) {}
+    bool write(std::span<const std::uint8_t> bytes) override {
+        return to(context, bytes.data(), bytes.size()) != 0;
+    }
 };
 
 struct Slot {
+    std::unique_ptr<CallerSink> sink;  ///< of its recording; goes after the level
     std::unique_ptr<Level> level;
     std::uint32_t generation = 0;
 };
@@ -56,6 +67,21 @@ Level& find(talus_level handle) {
     Registry& all = registry();
     const std::lock_guard lock(all.mutex);
     return *find_slot(all, handle).level;
+}
+
+/// A handle for a new level.
+talus_level give_handle(std::unique_ptr<Level> level) {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    if (all.free.empty()) {
+        all.slots.emplace_back();
+        all.free.reserve(all.slots.size());  // destroying needs no memory
+        all.free.push_back(std::uint32_t(all.slots.size() - 1));
+    }
+    const std::uint32_t index = all.free.back();
+    all.free.pop_back();
+    all.slots[index].level = std::move(level);
+    return std::uint64_t(++all.slots[index].generation) << 32 | (index + 1);
 }
 
 /// Nothing leaves as an exception.
@@ -221,6 +247,8 @@ const char* talus_status_text(talus_status status) {
             return "too large";
         case TALUS_NO_MEMORY:
             return "no memory";
+        case TALUS_BAD_DATA:
+            return "bad data";
         default:
             return "unknown status";
     }
@@ -245,29 +273,19 @@ talus_status talus_level_create(const talus_level_settings* settings, talus_leve
         if (s.has_ground) ours.ground = in_range(s.ground, -kFarthest, kFarthest, "ground is out of range");
         ours.floor = in_range(s.floor, -1e12, 1e12, "floor is out of range");
         ours.collapse = s.collapse != 0;
-        auto made = std::make_unique<Level>(ours);
-
-        Registry& all = registry();
-        const std::lock_guard lock(all.mutex);
-        if (all.free.empty()) {
-            all.slots.emplace_back();
-            all.free.reserve(all.slots.size());  // destroying needs no memory
-            all.free.push_back(std::uint32_t(all.slots.size() - 1));
-        }
-        const std::uint32_t index = all.free.back();
-        all.free.pop_back();
-        all.slots[index].level = std::move(made);
-        *level = std::uint64_t(++all.slots[index].generation) << 32 | (index + 1);
+        *level = give_handle(std::make_unique<Level>(ours));
     });
 }
 
 talus_status talus_level_destroy(talus_level level) {
+    std::unique_ptr<CallerSink> sink;
     std::unique_ptr<Level> gone;
     return guarded([&] {
         Registry& all = registry();
         const std::lock_guard lock(all.mutex);
         Slot& slot = find_slot(all, level);
         gone = std::move(slot.level);
+        sink = std::move(slot.sink);
         all.free.push_back(std::uint32_t(&slot - all.slots.data()));
     });
 }
@@ -465,5 +483,59 @@ talus_status talus_hash(talus_level level, uint64_t* hash) {
     return guarded([&] {
         Level& l = find(level);
         given(hash) = l.hash();
+    });
+}
+
+talus_status talus_snapshot_take(talus_level level, talus_write write, void* context) {
+    return guarded([&] {
+        const Level& l = find(level);
+        given(write);
+        const std::vector<std::uint8_t> bytes = take_snapshot(l);
+        if (!write(context, bytes.data(), bytes.size()))
+            throw Failed{TALUS_TOO_LARGE, "the snapshot was refused"};
+    });
+}
+
+talus_status talus_snapshot_restore(const uint8_t* bytes, size_t size, talus_level* level) {
+    return guarded([&] {
+        given(level) = 0;
+        given(bytes);
+        auto made = restore_snapshot({bytes, size});
+        if (!made) throw Failed{TALUS_BAD_DATA, made.error().message};
+        *level = give_handle(std::move(*made));
+    });
+}
+
+talus_status talus_recording_start(talus_level level, talus_write write, void* context) {
+    return guarded([&] {
+        Level& l = find(level);
+        given(write);
+        auto sink = std::make_unique<CallerSink>(write, context);
+        start_recording(l, *sink);  // ends one that is under way
+        Registry& all = registry();
+        const std::lock_guard lock(all.mutex);
+        find_slot(all, level).sink = std::move(sink);
+    });
+}
+
+talus_status talus_recording_stop(talus_level level) {
+    return guarded([&] { stop_recording(find(level)); });
+}
+
+talus_status talus_replay(const uint8_t* bytes, size_t bytes_size, talus_replay_report* report, size_t size) {
+    return guarded([&] {
+        given(bytes);
+        write_struct(talus_replay_report{}, report, size);
+        const ReplayReport r = replay({bytes, bytes_size});
+        talus_replay_report out{};
+        out.outcome = r.outcome == ReplayReport::Outcome::differs ? TALUS_REPLAY_DIFFERS : TALUS_REPLAY_SAME;
+        out.first_tick = r.first_tick;
+        out.tick = r.tick;
+        out.calls = r.calls;
+        out.hash = r.hash;
+        out.recorded_hash = r.recorded_hash;
+        std::strncpy(out.what, r.what.c_str(), sizeof out.what - 1);
+        write_struct(out, report, size);
+        if (r.outcome == ReplayReport::Outcome::damaged) throw Failed{TALUS_BAD_DATA, r.error.message};
     });
 }

@@ -31,7 +31,8 @@ enum {
     TALUS_BAD_ARGUMENT = 2, /* a null pointer, or a number outside its range */
     TALUS_NOT_FOUND = 3,    /* no such group or name */
     TALUS_TOO_LARGE = 4,    /* over a limit: the table of blocks, the extent of a group */
-    TALUS_NO_MEMORY = 5
+    TALUS_NO_MEMORY = 5,
+    TALUS_BAD_DATA = 6 /* bytes that are damaged, of a newer version, or something else */
 };
 
 typedef uint64_t talus_level; /* 0 is no level */
@@ -146,6 +147,35 @@ typedef struct talus_level_stats {
 TALUS_C_API talus_status talus_stats(talus_level level, talus_level_stats* stats, size_t size);
 /* Equal levels have equal hashes, on every machine. */
 TALUS_C_API talus_status talus_hash(talus_level level, uint64_t* hash);
+
+/* Takes bytes where the caller wants them, in order; copy what is to be kept. 0: that is enough. */
+typedef int (*talus_write)(void* context, const uint8_t* bytes, size_t size);
+/* The whole level as bytes, to go on from with the same bits (docs/formats/snapshot.md). It changes nothing.
+ * TALUS_TOO_LARGE when `write` says that is enough before the end. */
+TALUS_C_API talus_status talus_snapshot_take(talus_level level, talus_write write, void* context);
+/* A level of its own, to be destroyed like one that was created. */
+TALUS_C_API talus_status talus_snapshot_restore(const uint8_t* bytes, size_t size, talus_level* level);
+
+/* From now on every call that changes the level is written down, each before it is made (docs/REPLAY.md).
+ * `context` must live until talus_recording_stop() or the level's end. When `write` says that is enough the
+ * recording ends, and the level goes on. */
+TALUS_C_API talus_status talus_recording_start(talus_level level, talus_write write, void* context);
+TALUS_C_API talus_status talus_recording_stop(talus_level level);
+
+enum { TALUS_REPLAY_SAME = 0, TALUS_REPLAY_DIFFERS = 1 };
+typedef struct talus_replay_report {
+    size_t size;
+    int32_t outcome;     /* TALUS_REPLAY_... */
+    uint64_t first_tick; /* of the level when the recording began */
+    uint64_t tick;       /* the last that was run, or the first that differs */
+    uint64_t calls;      /* besides ticks */
+    uint64_t hash, recorded_hash;
+    char what[256]; /* that differs, in words */
+} talus_replay_report;
+/* Makes the recorded calls again and compares the hash of each tick. TALUS_BAD_DATA where the recording cannot
+ * be read; the report is then of what came before. size: sizeof(talus_replay_report) of the caller */
+TALUS_C_API talus_status talus_replay(const uint8_t* bytes, size_t bytes_size, talus_replay_report* report,
+                                      size_t size);
 
 #ifdef __cplusplus
 }

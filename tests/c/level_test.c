@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int checks = 0, failures = 0;
@@ -158,6 +159,84 @@ static void two_levels_agree(void) {
     CHECK(hashes[0] == hashes[1]);
 }
 
+typedef struct bytes {
+    uint8_t* data;
+    size_t size, limit;
+} bytes;
+static int keep(void* context, const uint8_t* data, size_t size) {
+    bytes* all = context;
+    if (all->limit && all->size + size > all->limit) return 0;
+    all->data = realloc(all->data, all->size + size);
+    memcpy(all->data + all->size, data, size);
+    all->size += size;
+    return 1;
+}
+
+static void a_level_goes_on_from_a_snapshot_and_is_replayed(void) {
+    const talus_level level = make_level();
+    talus_level copy = 0, other = 0;
+    talus_material material;
+    talus_replay_report report;
+    talus_block stone = 0;
+    bytes snapshot = {NULL, 0, 0}, recording = {NULL, 0, 0}, little = {NULL, 0, 100};
+    const double low[3] = {3, -100, -100}, high[3] = {4, 100, 100}, inside[3] = {1.5, -9, 0.5};
+    uint64_t hash = 0, same = 1;
+    int i;
+    OK(talus_material_find("stone", &material, sizeof material));
+    OK(talus_define_block(level, &material, &stone));
+    OK(talus_recording_start(level, keep, &recording));
+    add_bar(level, stone, 9, 2);
+    for (i = 0; i < 20; i++) OK(talus_tick(level));
+    OK(talus_snapshot_take(level, keep, &snapshot));
+    OK(talus_snapshot_restore(snapshot.data, snapshot.size, &copy));
+    CHECK(copy != level);
+    OK(talus_carve_box(level, low, high, NULL));
+    OK(talus_carve_box(copy, low, high, NULL));
+    OK(talus_blast(level, inside, 3, NULL));
+    OK(talus_blast(copy, inside, 3, NULL));
+    for (i = 0; i < 30; i++) {
+        OK(talus_tick(level));
+        OK(talus_tick(copy));
+        OK(talus_hash(level, &hash));
+        OK(talus_hash(copy, &same));
+        CHECK(hash == same);
+    }
+    OK(talus_recording_stop(level));
+    OK(talus_tick(level)); /* no longer written down */
+    OK(talus_replay(recording.data, recording.size, &report, sizeof report));
+    CHECK(report.outcome == TALUS_REPLAY_SAME && report.first_tick == 0 && report.tick == 50);
+    CHECK(report.calls == 3 && report.hash == hash && report.recorded_hash == hash && report.what[0] == 0);
+
+    /* Damage is told, with what came before it, and changes nothing. */
+    recording.data[recording.size - 5] ^= 1;
+    CHECK(talus_replay(recording.data, recording.size, &report, sizeof report) == TALUS_BAD_DATA);
+    CHECK(report.tick == 49 && strstr(talus_last_error(), "at byte "));
+    CHECK(talus_replay(snapshot.data, snapshot.size, &report, sizeof report) == TALUS_BAD_DATA);
+    CHECK(talus_snapshot_restore(snapshot.data, snapshot.size - 1, &other) == TALUS_BAD_DATA && other == 0);
+    snapshot.data[snapshot.size / 2] ^= 1;
+    CHECK(talus_snapshot_restore(snapshot.data, snapshot.size, &other) == TALUS_BAD_DATA);
+    CHECK(strlen(talus_last_error()) > 0);
+
+    /* A caller that wants no more. */
+    CHECK(talus_snapshot_take(level, keep, &little) == TALUS_TOO_LARGE && little.size == 0);
+    OK(talus_recording_start(copy, keep, &little));
+    OK(talus_tick(copy));
+    CHECK(little.size <= 100);
+
+    CHECK(talus_snapshot_take(level, NULL, NULL) == TALUS_BAD_ARGUMENT);
+    CHECK(talus_snapshot_restore(NULL, 5, &other) == TALUS_BAD_ARGUMENT);
+    CHECK(talus_snapshot_restore(snapshot.data, 5, NULL) == TALUS_BAD_ARGUMENT);
+    CHECK(talus_recording_start(level, NULL, NULL) == TALUS_BAD_ARGUMENT);
+    CHECK(talus_replay(NULL, 5, &report, sizeof report) == TALUS_BAD_ARGUMENT);
+    CHECK(talus_replay(recording.data, 5, NULL, sizeof report) == TALUS_BAD_ARGUMENT);
+    OK(talus_recording_start(level, keep, &recording)); /* and goes with the level */
+    OK(talus_level_destroy(level));
+    OK(talus_level_destroy(copy));
+    free(snapshot.data);
+    free(recording.data);
+    free(little.data);
+}
+
 /* Every function with a handle that is none, then with null pointers and nonsense. */
 static void bad_calls_are_errors(void) {
     const talus_level good = make_level();
@@ -202,6 +281,9 @@ static void bad_calls_are_errors(void) {
         CHECK(talus_cast_ray(level, here, down, 1, &hit, sizeof hit) == TALUS_BAD_HANDLE);
         CHECK(talus_stats(level, &stats, sizeof stats) == TALUS_BAD_HANDLE);
         CHECK(talus_hash(level, &number) == TALUS_BAD_HANDLE);
+        CHECK(talus_snapshot_take(level, keep, NULL) == TALUS_BAD_HANDLE);
+        CHECK(talus_recording_start(level, keep, NULL) == TALUS_BAD_HANDLE);
+        CHECK(talus_recording_stop(level) == TALUS_BAD_HANDLE);
         CHECK(strlen(talus_last_error()) > 0);
     }
 
@@ -301,6 +383,7 @@ int main(void) {
     CHECK(sscanf(talus_version(), "%d.%d.%d", &major, &minor, &patch) == 3 && major >= 0 && minor >= 0 && patch >= 0);
     a_bar_falls_is_cut_and_blasted();
     two_levels_agree();
+    a_level_goes_on_from_a_snapshot_and_is_replayed();
     bad_calls_are_errors();
     older_callers_get_the_defaults();
     printf("%d checks, %d failed\n", checks, failures);
