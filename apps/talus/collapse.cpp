@@ -27,7 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t kMaxRecording = std::uint64_t(1) << 34;  // bytes
+constexpr double kSeconds = 10;      // unless given
 constexpr double kMovedLimit = 0.5;  // m: a build that moved further does not stand any more
 
 struct CollapseOptions {
@@ -261,6 +261,7 @@ void explain(const CollapseOptions& options, int ticks, const Outcome& o) {
                   o.tick_ms_mean, o.tick_ms_max);
     std::cout << text << hex(o.hash) << "\n";
     if (!options.save.empty()) std::cout << "  saved as " << options.save << "\n";
+    if (!options.record.empty()) std::cout << "  to see it again: talus replay " << options.record << "\n";
 }
 
 void run_collapse(CollapseOptions options) {
@@ -271,13 +272,12 @@ void run_collapse(CollapseOptions options) {
     if (!scene && options.input.file.find_first_of("./") == std::string::npos &&
         !std::filesystem::exists(options.input.file))
         throw BadInput(options.input.file + " is no file and no scene; the scenes are " + scene_names());
-    if (!scene && options.seconds < 0) throw CLI::RequiredError("--seconds");
     if (scene && !options.input.materials.empty())
         throw BadInput("--materials is for files, a scene has its own");
     std::optional<Model> model;
     if (!scene) model = options.input.load();
     constexpr int kTicksPerSecond = LevelSettings{}.ticks_per_second;
-    if (options.seconds < 0) options.seconds = double(scene->ticks) / kTicksPerSecond;
+    if (options.seconds < 0) options.seconds = scene ? double(scene->ticks) / kTicksPerSecond : kSeconds;
     const int ticks = int(std::lround(options.seconds * kTicksPerSecond));
     const bool progress = !options.input.json && isatty(STDERR_FILENO);
     const Outcome o = simulate(options, edits, model, scene, ticks, progress);
@@ -305,14 +305,20 @@ void add_collapse(CLI::App& app) {
     options->input.add_to(*command);
     command->get_option("FILE")->description("A .vox or .schem file, or a scene: " + scene_names());
     options->edits.add_to(*command, true);
-    command->add_option("--seconds", options->seconds, "Game time to run; a scene has its own")
-        ->type_name("FLOAT")
-        ->check(CLI::Range(0.0, 86400.0));
     command
-        ->add_option("--threads", options->threads, "Threads to use; the result is the same for any number")
-        ->check(CLI::Range(1, 256));
-    command->add_option("--record", options->record, "Write a recording, for talus replay");
-    command->add_option("--save", options->save, "Write what is left as a .schem file");
+        ->add_option("--seconds", options->seconds,
+                     "Time in the world to let pass (default: 10, or the scene's own)")
+        ->type_name("SECONDS")
+        ->check(in_range(0, 86400));
+    command
+        ->add_option("--threads", options->threads,
+                     "Threads to use (default: 1); the result is the same for any number")
+        ->type_name("N")
+        ->check(in_range(1, 256));
+    command
+        ->add_option("--record", options->record, "Write a recording, to run again with 'talus replay FILE'")
+        ->type_name("FILE");
+    command->add_option("--save", options->save, "Write what is left as a .schem file")->type_name("FILE");
     command->callback([options] { run_collapse(*options); });
 }
 

@@ -71,11 +71,13 @@ Edit parse_blast(const std::string& text) {
 
 }  // namespace
 
+CLI::Validator in_range(double lo, double hi) { return CLI::Range(lo, hi).description(""); }
+
 void InputOptions::add_to(CLI::App& command) {
     command.add_option("FILE", file, "A MagicaVoxel .vox or Sponge .schem file")->required()->type_name("");
     command.add_option("--materials", materials, "Block properties, in JSON (docs/formats/materials.md)")
         ->type_name("FILE");
-    command.add_flag("--json", json, "Print one JSON object");
+    command.add_flag("--json", json, "Answer with one line of JSON, for programs");
 }
 
 BlockCatalog InputOptions::catalog() const {
@@ -109,8 +111,14 @@ void EditOptions::add_to(CLI::App& command, bool blasts) {
         return command.add_option(name)->description(what)->type_name(form)->expected(1)->multi_option_policy(
             CLI::MultiOptionPolicy::TakeAll);
     };
-    remove_ = repeatable("--remove", "X,Y,Z", "Take away the block in this cell (may be repeated)");
+    remove_ = repeatable("--remove", "X,Y,Z", "Take away the block in this cell");
     carve_ = repeatable("--carve", "X0,Y0,Z0:X1,Y1,Z1", "Take away all blocks in this box, corners included");
+    command.footer(std::string(blasts ? "--remove, --carve and --blast" : "--remove and --carve") +
+                   " may be repeated and are done in the order given.\n"
+                   "X,Y,Z are cells of FILE, y up: 0,0,0 is its lowest corner, and 'talus info FILE'\n"
+                   "tells its size." +
+                   (blasts ? " Those of a scene are metres, with its ground at y = 0.\n" : "\n") +
+                   kExitCodes);
     if (blasts)
         blast_ = repeatable("--blast", "X,Y,Z,POWER", "Blast at the middle of this cell; TNT has power 4");
 }

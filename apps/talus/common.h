@@ -16,9 +16,13 @@
 namespace CLI {
 class App;
 class Option;
+class Validator;
 }  // namespace CLI
 
 namespace talus {
+
+/// The last line of help.
+constexpr const char* kExitCodes = "Exit: 0 done (whatever the answer), 1 bad input, 2 bad usage.";
 
 /// Ends the program with exit 1 and this message on stderr.
 struct BadInput : std::runtime_error {
@@ -48,6 +52,9 @@ struct Edit {
     float power = 0;   ///< blast
     std::string text;  ///< as given
 };
+
+/// For options: numbers from lo to hi. The range is told when it is left, not in the list of options.
+CLI::Validator in_range(double lo, double hi);
 
 /// Collects edits in the order of the command line.
 class EditOptions {

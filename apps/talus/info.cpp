@@ -60,6 +60,7 @@ void add_info(CLI::App& app) {
     CLI::App* command = app.add_subcommand("info", "What is in a file: size, blocks, mass");
     const auto options = std::make_shared<InputOptions>();
     options->add_to(*command);
+    command->footer(kExitCodes);
     command->callback([options] { run_info(*options); });
 }
 

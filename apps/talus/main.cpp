@@ -1,4 +1,4 @@
-// talus - the command line: what is in a file of blocks, and does it stand?
+// talus - the command line: what is in a file of blocks, does it stand, what comes down?
 #include "commands.h"
 #include "common.h"
 
@@ -10,8 +10,15 @@ int main(int argc, char** argv) {
     constexpr int kBadInput = 1, kUsage = 2;
     CLI::App app{"Block worlds that break and fall the way buildings do.", "talus"};
     app.set_version_flag("--version", "talus " TALUS_VERSION);
-    app.require_subcommand(1);
-    app.footer("'talus COMMAND --help' tells more. Exit: 0 done, 1 bad input, 2 bad usage.");
+    app.require_subcommand(0, 1);
+    app.get_formatter()->label("SUBCOMMAND", "COMMAND");
+    app.footer(
+        "For example:\n"
+        "  talus info house.schem                      what is in it\n"
+        "  talus structure house.schem                 does it stand?\n"
+        "  talus collapse house.schem --blast 4,1,0,6  what comes down?\n\n"
+        "'talus COMMAND --help' tells more. " +
+        std::string(talus::kExitCodes));
     talus::add_info(app);
     talus::add_structure(app);
     talus::add_collapse(app);
@@ -19,12 +26,19 @@ int main(int argc, char** argv) {
 #ifdef TALUS_SERVER
     talus::add_serve(app);
 #endif
+    for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) command->group("Commands");
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& help) {  // --help, --version
         return app.exit(help);
     } catch (const CLI::ParseError& error) {
-        std::cerr << "talus: " << error.what() << "\nRun 'talus --help' for how to use it.\n";
+        const auto given = app.get_subcommands();
+        if (given.empty() && argc > 1 && argv[1][0] != '-')
+            std::cerr << "talus: there is no command \"" << argv[1] << "\"\n";
+        else
+            std::cerr << "talus: " << error.what() << "\n";
+        std::cerr << "Run 'talus" << (given.empty() ? "" : " " + given[0]->get_name())
+                  << " --help' for how to use it.\n";
         return kUsage;
     } catch (const talus::ExitWith& exit) {
         return exit.code;
@@ -35,5 +49,7 @@ int main(int argc, char** argv) {
         std::cerr << "talus: out of memory\n";
         return kBadInput;
     }
-    return 0;
+    if (!app.get_subcommands().empty()) return 0;
+    std::cerr << "talus: a command is missing\n\n" << app.help();
+    return kUsage;
 }

@@ -264,39 +264,47 @@ void add_structure(CLI::App& app) {
     const auto options = std::make_shared<StructureOptions>();
     options->input.add_to(*command);
     options->edits.add_to(*command, false);
-    command->add_option("--strength", options->strength, "Multiplies every limit")
+    command->add_option("--strength", options->strength, "Multiplies every limit (default: 1)")
+        ->type_name("FACTOR")
         ->check([](const std::string& text) {
             float value = 0;
             const bool good = CLI::detail::lexical_cast(text, value) && value > 0 && value <= 1e6f;
             return good ? std::string() : "\"" + text + "\" should be a number above 0, at most 1,000,000";
         });
     command
-        ->add_option("--mode", options->mode, "load: a rule hands weight down; physical: forces in balance")
-        ->check(CLI::IsMember({"load", "physical"}))
-        ->capture_default_str();
+        ->add_option("--mode", options->mode,
+                     "How to judge: load, by a rule that hands weight down (the default), or physical, by "
+                     "forces in balance")
+        ->type_name("load|physical")
+        ->check(CLI::IsMember({"load", "physical"}).description(""));
     CLI::Option* dry = command->add_flag("--no-tension", options->no_tension,
-                                         "Physical: dry masonry, faces take only compression and friction");
-    CLI::Option* tolerance =
-        command
-            ->add_option("--tolerance", options->tolerance,
-                         "Physical: largest imbalance of a block, of its weight or strength")
-            ->check(CLI::Range(1e-6, 1.0))
-            ->capture_default_str();
+                                         "Physical: dry masonry; faces take only compression and friction");
+    CLI::Option* tolerance = command
+                                 ->add_option("--tolerance", options->tolerance,
+                                              "Physical: how far from balance a block may be left, as a "
+                                              "share of its weight or strength (default: 0.05)")
+                                 ->type_name("SHARE")
+                                 ->check(in_range(1e-6, 1));
     CLI::Option* iterations =
         command
-            ->add_option(
-                "--iterations", options->iterations,
-                "Physical: most iterations for a balance; then the verdict is \"undecided\", with bounds")
-            ->check(CLI::Range(1, 1'000'000))
-            ->capture_default_str();
-    command->add_flag("--incremental", options->incremental, "Solve, then make the edits and solve again");
-    command->add_option("--threads", options->threads, "Physical: threads to work with")
-        ->check(CLI::Range(1, 64))
-        ->capture_default_str();
-    command->add_option("--repeat", options->repeat, "Runs of which times are the median")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
-    command->add_option("--png", options->png, "Draw the build in colours from idle to breaking");
+            ->add_option("--iterations", options->iterations,
+                         std::string("Physical: most iterations for a balance; then the verdict is ") +
+                             "\"undecided\", with bounds (default: " + std::to_string(options->iterations) +
+                             ")")
+            ->type_name("N")
+            ->check(in_range(1, 1'000'000));
+    command->add_flag("--incremental", options->incremental,
+                      "Solve, make the edits, solve again around them, and tell how long that took");
+    command->add_option("--threads", options->threads, "Physical: threads to work with (default: 1)")
+        ->type_name("N")
+        ->check(in_range(1, 64));
+    command
+        ->add_option("--repeat", options->repeat,
+                     "Solve so many times; times told are the median (default: 1)")
+        ->type_name("N")
+        ->check(in_range(1, 1000));
+    command->add_option("--png", options->png, "Draw the build in colours, from idle to breaking")
+        ->type_name("FILE");
     command->parse_complete_callback([options, dry, tolerance, iterations] {
         if (!options->physical() && dry->count())
             throw CLI::ValidationError("--no-tension", "needs --mode physical");

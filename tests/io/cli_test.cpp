@@ -43,8 +43,19 @@ TEST(Cli, VersionHelpAndUsage) {
     EXPECT_EQ(version.out.find("talus "), 0u);
     const auto help = run_talus({"--help"});
     EXPECT_EQ(help.exit, 0);
-    for (const char* word : {"info", "structure"}) EXPECT_NE(help.out.find(word), std::string::npos);
-    EXPECT_EQ(run_talus({"structure", "--help"}).exit, 0);
+    for (const char* command : {"info", "structure", "collapse", "replay"}) {
+        EXPECT_NE(help.out.find(std::string("\n  ") + command), std::string::npos) << command;
+        const auto own = run_talus({command, "--help"});
+        EXPECT_EQ(own.exit, 0);
+        // Placeholders are words of the domain, and each page tells its exit codes.
+        for (const char* jargon : {"TEXT", "INT", "FLOAT", "UINT", " in ["})
+            EXPECT_EQ(own.out.find(jargon), std::string::npos) << command << ": " << jargon;
+        EXPECT_NE(own.out.find("Exit: 0 "), std::string::npos) << own.out;
+    }
+    // Hints lead to where the answer is.
+    EXPECT_EQ(run_talus({}).err, "talus: a command is missing\n\n" + help.out);
+    EXPECT_NE(run_talus({"colapse", "x"}).err.find("there is no command \"colapse\""), std::string::npos);
+    EXPECT_NE(run_talus({"replay"}).err.find("FILE is required\nRun 'talus replay --help'"), std::string::npos);
     const std::vector<std::vector<std::string>> wrong{
         {},
         {"nonsense"},

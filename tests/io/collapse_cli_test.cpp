@@ -145,8 +145,8 @@ TEST(CollapseCli, ScenesStandBesideFiles) {
 TEST(CollapseCli, BadUsageAndBadInput) {
     const files::TempFolder folder;
     const std::string file = folder.add("t.schem", files::full_schem(2, 2, 2).file());
-    EXPECT_EQ(run_talus({"collapse", file}).exit, 2);
     EXPECT_EQ(run_talus({"collapse", file, "--seconds", "-1"}).exit, 2);
+    EXPECT_EQ(Json::parse(run_talus({"collapse", file, "--json"}).out)["ticks"], 200) << "ten seconds";
     EXPECT_EQ(run_talus({"collapse", file, "--seconds", "1", "--threads", "0"}).exit, 2);
     EXPECT_EQ(run_talus({"collapse", file, "--seconds", "1", "--blast", "1,2,3"}).exit, 2);
     EXPECT_EQ(run_talus({"collapse", "/no/such", "--seconds", "1"}).exit, 1);
