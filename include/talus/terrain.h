@@ -49,7 +49,8 @@ class TerrainSource : public SmoothGround {
  public:
     /// The block at a cell, an id of the space's table. Only asked for loaded cells.
     virtual BlockId block_at(Cell cell) const = 0;
-    /// False: the physics leaves these cells out and never causes them to load.
+    /// False: the physics leaves these cells out and never causes them to load. A body that comes near is
+    /// held still until they are.
     virtual bool is_loaded(const CellBox& cells) const = 0;
     /// Asks the host to change a block (a blast, a dig). @return false to refuse: the cell stays as it is
     virtual bool set_block(Cell cell, BlockId block) {
