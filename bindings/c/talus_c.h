@@ -172,8 +172,8 @@ typedef struct talus_replay_report {
     uint64_t hash, recorded_hash;
     char what[256]; /* that differs, in words */
 } talus_replay_report;
-/* Makes the recorded calls again and compares the hash of each tick. TALUS_BAD_DATA where the recording cannot
- * be read; the report is then of what came before. size: sizeof(talus_replay_report) of the caller */
+/* Makes the recorded calls again and compares the hash of each tick. TALUS_BAD_DATA where the recording
+ * cannot be read; the report is then of what came before. size: sizeof(talus_replay_report) of the caller */
 TALUS_C_API talus_status talus_replay(const uint8_t* bytes, size_t bytes_size, talus_replay_report* report,
                                       size_t size);
 

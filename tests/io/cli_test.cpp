@@ -55,7 +55,8 @@ TEST(Cli, VersionHelpAndUsage) {
     // Hints lead to where the answer is.
     EXPECT_EQ(run_talus({}).err, "talus: a command is missing\n\n" + help.out);
     EXPECT_NE(run_talus({"colapse", "x"}).err.find("there is no command \"colapse\""), std::string::npos);
-    EXPECT_NE(run_talus({"replay"}).err.find("FILE is required\nRun 'talus replay --help'"), std::string::npos);
+    EXPECT_NE(run_talus({"replay"}).err.find("FILE is required\nRun 'talus replay --help'"),
+              std::string::npos);
     const std::vector<std::vector<std::string>> wrong{
         {},
         {"nonsense"},
