@@ -129,8 +129,10 @@ void limit_debris(LevelState& level) {
     for (const auto& slot : level.slots)
         if (slot && slot->is_debris && !touches_protected(level, *slot)) debris.push_back(slot.get());
     if (debris.size() <= std::size_t(most)) return;
-    std::stable_sort(debris.begin(), debris.end(),
-                     [](const Group* a, const Group* b) { return a->asleep_ticks > b->asleep_ticks; });
+    std::sort(debris.begin(), debris.end(), [](const Group* a, const Group* b) {
+        return a->asleep_ticks != b->asleep_ticks ? a->asleep_ticks > b->asleep_ticks
+                                                  : a->id.index < b->id.index;
+    });
     debris.resize(debris.size() - std::size_t(most));
     for (Group* group : debris)
         if (group->body.is_asleep()) crumble(level, *group);
