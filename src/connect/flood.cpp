@@ -16,6 +16,14 @@ constexpr std::uint64_t column(std::uint64_t plane, bool last) {
 }
 constexpr std::uint64_t row(std::uint64_t plane, bool last) { return last ? plane >> 56 : plane & 255; }
 
+template <int Axis>
+std::uint64_t side_of(const Layers& bits, bool last) {
+    std::uint64_t side = 0;
+    for (std::size_t y = 0; y < 8; y++)
+        side |= (Axis == 0 ? column(bits[y], last) : row(bits[y], last)) << 8 * y;
+    return side;
+}
+
 template <class F>
 void for_each_bit(const Layers& layers, F&& f) {
     for (std::size_t y = 0; y < 8; y++)
@@ -38,7 +46,7 @@ std::size_t count_bits(const Layers& layers) {
 /// filled on the way. Most bricks are done when the second way up finds nothing.
 void fill(Layers& part, const Layers& room, std::size_t start) {
     const auto fill_layer = [](std::uint64_t m, std::uint64_t inside) {
-        if (inside == ~std::uint64_t(0)) return inside;
+        if (m == inside || inside == ~std::uint64_t(0)) return inside;
         for (std::uint64_t before = 0; before != m;) {
             before = m;
             m = grow_layer(m) & inside;
@@ -70,8 +78,27 @@ std::uint32_t Flood::root(std::uint32_t c) {
 void Flood::unite(std::uint32_t a, std::uint32_t b) {
     a = root(a);
     b = root(b);
-    if (a < b) parent_[b] = a;
-    if (b < a) parent_[a] = b;
+    if (a == b) return;
+    (a < b ? parent_[b] : parent_[a]) = a < b ? a : b;
+    apart_--;
+}
+
+template <int Axis, bool Up>
+[[gnu::always_inline]] inline std::uint64_t Flood::plane(std::uint32_t component) const {
+    const Component& c = components_[component];
+    if constexpr (Axis == 1) return c.bits[Up ? 7 : 0];
+    if (c.sides != kNone) return sides_[c.sides][std::size_t(Axis + Up)];
+    return side_of<Axis>(c.bits, Up);
+}
+
+// A brick of several components looks at their planes again and again.
+void Flood::add_sides(std::uint32_t first) {
+    for (std::uint32_t c = first; c < components_.size(); c++) {
+        components_[c].sides = std::uint32_t(sides_.size());
+        const Layers& bits = components_[c].bits;
+        sides_.push_back({side_of<0>(bits, false), side_of<0>(bits, true), side_of<2>(bits, false),
+                          side_of<2>(bits, true)});
+    }
 }
 
 // Every touch across the border holds.
@@ -91,13 +118,13 @@ template <int X, int Y, int Z>
     const std::uint32_t a0 = first_[a], a1 = first_[a + 1], b0 = first_[b], b1 = first_[b + 1];
     if (a0 + 1 == a1 && b0 + 1 == b1 && root(a0) == root(b0)) return;  // most of those that touch by an edge
     for (std::uint32_t i = a0; i < a1; i++) {
-        std::uint64_t reach = kUp ? components_[i].high[kAxis] : components_[i].low[kAxis];
+        std::uint64_t reach = plane<kAxis, kUp>(i);
         if constexpr (kApart == 1) reach = grow_layer(reach);
         if constexpr (kApart == 2) reach = grow_row(edge(reach, kLast));
         if constexpr (kApart == 3) reach = corner(edge(reach, kLast), Z > 0);
         if (!reach) continue;
         for (std::uint32_t j = b0; j < b1; j++) {
-            std::uint64_t theirs = kUp ? components_[j].low[kAxis] : components_[j].high[kAxis];
+            std::uint64_t theirs = plane<kAxis, !kUp>(j);
             if constexpr (kApart >= 2) theirs = edge(theirs, !kLast);
             if constexpr (kApart == 3) theirs = corner(theirs, Z < 0);
             if (reach & theirs) unite(i, j);
@@ -117,7 +144,6 @@ Flood::Flood(const Grid& grid, const Joins& joins) : grid_(&grid), bricks_(grid.
     coords_.reserve(bricks_.size());
     first_.reserve(bricks_.size() + 1);
     components_.reserve(bricks_.size() + bricks_.size() / 8);
-    parent_.reserve(bricks_.size() + bricks_.size() / 8);
     constexpr std::size_t kAhead = 8;  // bricks lie scattered in memory
     for (std::size_t i = 0; i < bricks_.size(); i++) {
         if (i + kAhead < bricks_.size()) {
@@ -131,6 +157,8 @@ Flood::Flood(const Grid& grid, const Joins& joins) : grid_(&grid), bricks_(grid.
         cut_brick(*bricks_[i], joins, is_delicate(i));
     }
     first_.push_back(std::uint32_t(components_.size()));
+    parent_.resize(components_.size());
+    for (std::uint32_t c = 0; c < parent_.size(); c++) parent_[c] = c;
 
     // Of a pair of neighbours, the later one looks at the earlier.
     std::size_t cursor[4] = {};
@@ -144,34 +172,27 @@ Flood::Flood(const Grid& grid, const Joins& joins) : grid_(&grid), bricks_(grid.
         const Cell at = coords_[i] + Cell{0, Y, Z};
         while (coords_[c] < at - Cell{1, 0, 0}) c++;  // stops at i at the latest
         std::size_t j = c;
-        if (coords_[j] == at - Cell{1, 0, 0}) join.template operator()<-1, Y, Z>(i, j++);
-        if (coords_[j] == at) join.template operator()<0, Y, Z>(i, j++);
+        const bool before = coords_[j] == at - Cell{1, 0, 0};
+        j += before;
+        const bool middle = coords_[j] == at;
+        if (middle) join.template operator()<0, Y, Z>(i, j);
+        if (before) join.template operator()<-1, Y, Z>(i, c);
+        j += middle;
         if (coords_[j] == at + Cell{1, 0, 0}) join.template operator()<1, Y, Z>(i, j);
     };
     for (std::size_t i = 0; i < coords_.size(); i++) {
+        apart_ += first_[i + 1] - first_[i];
+        join_row.template operator()<-1, 0>(i, cursor[1]);  // needs no planes made
+        if (apart_ == 1) continue;
         if (i > 0 && coords_[i - 1] == coords_[i] - Cell{1, 0, 0})
             join.template operator()<-1, 0, 0>(i, i - 1);
+        if (apart_ == 1) continue;
         join_row.template operator()<0, -1>(i, cursor[0]);
-        join_row.template operator()<-1, 0>(i, cursor[1]);
+        if (apart_ == 1) continue;
         join_row.template operator()<-1, -1>(i, cursor[2]);
         join_row.template operator()<-1, 1>(i, cursor[3]);
     }
     number_parts();
-}
-
-void Flood::add_component(const Layers& bits) {
-    Component& c = components_.emplace_back();
-    c.bits = bits;
-    parent_.push_back(std::uint32_t(parent_.size()));
-    c.low[1] = bits[0];
-    c.high[1] = bits[7];
-    c.low[0] = c.high[0] = c.low[2] = c.high[2] = 0;
-    for (std::size_t y = 0; y < 8; y++) {
-        c.low[0] |= column(bits[y], false) << 8 * y;
-        c.high[0] |= column(bits[y], true) << 8 * y;
-        c.low[2] |= row(bits[y], false) << 8 * y;
-        c.high[2] |= row(bits[y], true) << 8 * y;
-    }
 }
 
 void Flood::cut_brick(const Brick& brick, const Joins& joins, bool delicate) {
@@ -181,7 +202,11 @@ void Flood::cut_brick(const Brick& brick, const Joins& joins, bool delicate) {
         left[y] = brick.solid[y];
         all &= left[y];
     }
-    if (all == ~std::uint64_t(0) && !delicate) return add_component(left);
+    if (all == ~std::uint64_t(0) && !delicate) {
+        components_.push_back({left});
+        return;
+    }
+    const auto first = std::uint32_t(components_.size());
     for (std::size_t y = 0; y < 8; y++)
         while (left[y]) {
             Layers part{};
@@ -207,9 +232,10 @@ void Flood::cut_brick(const Brick& brick, const Joins& joins, bool delicate) {
             } else {
                 fill(part, left, y);
             }
-            add_component(part);
+            components_.push_back({part});
             for (std::size_t k = 0; k < 8; k++) left[k] &= ~part[k];
         }
+    if (components_.size() > first + 1) add_sides(first);
 }
 
 // Both bricks hold ends of cut diagonals: cell by cell.

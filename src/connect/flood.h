@@ -5,11 +5,12 @@
 // a few dilations, a full one a comparison. Then components of neighbouring bricks that touch are united by
 // the planes of bits where bricks meet:
 //
-//     low[0], high[0]   x = 0, x = 7: bit z + 8 y        a face joins where one plane, grown by one cell,
-//     meets the layers 0 and 7    y = 0, y = 7: bit x + 8 z        other; an edge is a row of a plane, a
-//     corner a bit of it low[2], high[2]   z = 0, z = 7: bit x + 8 y
+//     x = 0, x = 7: bit z + 8 y        a face joins where one plane, grown by one cell, meets the other;
+//     y = 0, y = 7: bit x + 8 z        an edge is a row of a plane, a corner a bit of it. Those of x and z
+//     z = 0, z = 7: bit x + 8 y        are only made where they are looked at
 //
-// The neighbours are found by four cursors that walk the sorted bricks behind the current one, not by a
+// As long as all bricks so far are one part, a brick that joins one of them need not look at the others.
+// Neighbours are found by four cursors that walk the sorted bricks behind the current one, not by a
 // search. Only bricks where a diagonal was cut (joins.h) are walked cell by cell, since a dilation knows no
 // single pair. Rejected: union-find over runs of a row (five times the unions of a thin build), flooding over
 // brick borders (a brick is entered many times). Determinism: components are numbered in brick order, roots
@@ -46,14 +47,17 @@ class Flood {
 
  private:
     using Layers = std::array<std::uint64_t, 8>;
+    static constexpr std::uint32_t kNone = 0xffffffffu;
     struct Component {
         Layers bits;
-        std::uint64_t low[3], high[3];  // of axes 0 and 2: see above
         std::uint32_t part = 0;
+        std::uint32_t sides = kNone;  // in sides_, of components that share a brick
     };
     std::uint32_t root(std::uint32_t component);
     void unite(std::uint32_t a, std::uint32_t b);
-    void add_component(const Layers& bits);
+    template <int Axis, bool Up>
+    std::uint64_t plane(std::uint32_t component) const;
+    void add_sides(std::uint32_t first);
     void cut_brick(const Brick& brick, const Joins& joins, bool delicate);
     template <int X, int Y, int Z>
     void join_bricks(std::size_t a, std::size_t b);
@@ -64,8 +68,10 @@ class Flood {
     std::span<const Brick* const> bricks_;
     std::vector<Cell> coords_;  // of bricks_: they lie apart in memory
     std::vector<Component> components_;
-    std::vector<std::uint32_t> parent_;  // of each component
-    std::vector<std::uint32_t> first_;   // of each brick in bricks_, and the end
+    std::vector<std::array<std::uint64_t, 4>> sides_;  // planes x = 0, x = 7, z = 0, z = 7
+    std::size_t apart_ = 0;                            // sets of components, of the bricks joined so far
+    std::vector<std::uint32_t> parent_;                // of each component
+    std::vector<std::uint32_t> first_;                 // of each brick in bricks_, and the end
     std::vector<std::size_t> sizes_;
 };
 
