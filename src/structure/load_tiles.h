@@ -149,6 +149,9 @@ class Tiles {
     std::uint32_t kind_count() const { return std::uint32_t(kinds_.all().size()); }
     std::uint32_t kind_id(std::uint32_t index) const { return kind_[index]; }
     const Kind& kind_of(std::uint32_t index) const { return kinds_.all()[kind_[index]]; }
+    double strength_of(const Tile& tile, int bit) const {
+        return kind(tile.kind != kMixedKinds ? tile.kind : kind_[index_in(tile, bit)]).strength;
+    }
     /// Of all blocks there were.
     double min_strength() const { return min_strength_; }
 

@@ -115,8 +115,7 @@ void Engine::break_if_over(std::uint32_t t, int bit, std::uint32_t index) {
     const double load = standing ? 4 * unit : unit;
     if (unit <= (standing ? safe_standing_ : hanging ? safe_hanging_ : safe_sideways_)) return;
     const auto [nt, nbit] = tiles.next_to<D>(t, bit);
-    const double a = tiles.kind_of(index).strength;
-    const double b = tiles.kind_of(tiles.index_in(tiles[nt], nbit)).strength;
+    const double a = tiles.strength_of(tiles[t], bit), b = tiles.strength_of(tiles[nt], nbit);
     const double capacity = standing  ? settings_.standing_capacity
                             : hanging ? settings_.hanging_capacity
                                       : settings_.sideways_capacity;
