@@ -1,6 +1,7 @@
 #include "dynamics/box_contact.h"
 
 #include "dynamics/body_store.h"
+#include "dynamics/face_clip.h"
 #include "dynamics/terrain_patch.h"
 
 namespace talus {
@@ -49,74 +50,24 @@ bool leads_out(Vec3 p, const CollisionBox& box, Vec3 normal, const Solid& solid,
     return true;
 }
 
+/// The same for a point on a face of the box, straight out of it.
+template <class Solid>
+bool leads_out(Vec3 p, const BoxSet<Solid>& set, int box, int axis, float side, float slant) {
+    if (set.lone || slant > 1) return true;
+    const CollisionBox& c = set.boxes[box];
+    Vec3 q;
+    for (int k = 0; k < 3; k++) {
+        const float limit = c.half[k] - (c.half[k] > 2 * kInset ? kInset : 0.5f * c.half[k]),
+                    r = p[k] - c.center[k];
+        q[k] = c.center[k] + (r > limit ? limit : r < -limit ? -limit : r);
+    }
+    q[axis] = c.center[axis] + side * (c.half[axis] + kInset);
+    return !set.solid->solid_at(q);
+}
+
 template <class Solid>
 bool leads_out(Vec3 p, const BoxSet<Solid>& set, int box, Vec3 normal, float slant) {
     return set.lone || leads_out(p, set.boxes[box], normal, *set.solid, slant);
-}
-
-/// The incident box's face that looks most against face `axis`/`side` of the reference box, clipped to that
-/// face. Reference box along the unit axes at `rc`; incident box at `ic` along the columns of `turn`.
-/// @return number of points nearer than margin: on the incident face, with their separations
-int clip_face(Vec3 rc, Vec3 rh, int axis, float side, Vec3 ic, const Mat3& turn, Vec3 ih, float margin,
-              Vec3 (&out)[8], float (&separation)[8]) {
-    int j = 0;
-    float most = 0;
-    for (int k = 0; k < 3; k++)
-        if (std::fabs(turn.m[axis][k]) > most) {
-            most = std::fabs(turn.m[axis][k]);
-            j = k;
-        }
-    const float sj = turn.m[axis][j] * side > 0 ? -1.0f : 1.0f;
-    const int u = (axis + 1) % 3, v = (axis + 2) % 3, ju = (j + 1) % 3, jv = (j + 2) % 3;
-    const Vec3 d = ic - rc;
-    const float hj = ih[j] * sj;
-    // Corners of the incident face: u, v across the reference face, n above it.
-    struct P {
-        float u, v, n;
-    };
-    P poly[2][12];
-    const P c{d[u] + turn.m[u][j] * hj, d[v] + turn.m[v][j] * hj,
-              (d[axis] + turn.m[axis][j] * hj) * side - rh[axis]};
-    const P e{turn.m[u][ju] * ih[ju], turn.m[v][ju] * ih[ju], turn.m[axis][ju] * ih[ju] * side};
-    const P f{turn.m[u][jv] * ih[jv], turn.m[v][jv] * ih[jv], turn.m[axis][jv] * ih[jv] * side};
-    poly[0][0] = {c.u - e.u - f.u, c.v - e.v - f.v, c.n - e.n - f.n};
-    poly[0][1] = {c.u + e.u - f.u, c.v + e.v - f.v, c.n + e.n - f.n};
-    poly[0][2] = {c.u + e.u + f.u, c.v + e.v + f.v, c.n + e.n + f.n};
-    poly[0][3] = {c.u - e.u + f.u, c.v - e.v + f.v, c.n - e.n + f.n};
-    int n = 4, now = 0;
-    for (int border = 0; border < 4; border++) {
-        const bool on_v = border >= 2;
-        const float sign = border & 1 ? -1.0f : 1.0f, limit = on_v ? rh[v] : rh[u];
-        const P* in = poly[now];
-        auto room = [&](const P& p) { return limit - sign * (on_v ? p.v : p.u); };
-        bool any = false;
-        for (int k = 0; k < n; k++) any |= room(in[k]) < 0;
-        if (!any) continue;
-        P* to = poly[now ^ 1];
-        int m = 0;
-        for (int k = 0; k < n; k++) {
-            const P &p = in[k], &q = in[k + 1 == n ? 0 : k + 1];
-            const float a = room(p), b = room(q);
-            if (a >= 0) to[m++] = p;
-            if ((a >= 0) != (b >= 0)) {
-                const float t = a / (a - b);
-                to[m++] = {p.u + t * (q.u - p.u), p.v + t * (q.v - p.v), p.n + t * (q.n - p.n)};
-            }
-        }
-        now ^= 1;
-        n = m;
-        if (n == 0) return 0;
-    }
-    int m = 0;
-    for (int k = 0; k < n && m < 8; k++) {
-        const P& p = poly[now][k];
-        if (p.n > margin) continue;
-        out[m][u] = p.u + rc[u];
-        out[m][v] = p.v + rc[v];
-        out[m][axis] = (p.n + rh[axis]) * side + rc[axis];
-        separation[m++] = p.n;
-    }
-    return m;
 }
 
 /// What is known of one pair of boxes.
@@ -143,34 +94,32 @@ struct BoxPair {
     /// Two faces: points of one clipped to the other.
     void face_contacts(int axis, float slant) const {
         const CollisionBox &qa = a.boxes[ia], &qb = b.boxes[ib];
-        Vec3 points[8];
-        float separation[8];
+        ClippedFace face;
         if (axis < 3) {
             const float side = s.along[axis] > 0 ? 1.0f : -1.0f;
             Vec3 normal;
             normal[axis] = side;
             const Vec3 into_b = mul_transposed(turn, -normal);
-            const int n = clip_face(qa.center, qa.half, axis, side, center_b, turn, qb.half, margin, points,
-                                    separation);
-            for (int k = 0; k < n; k++) {
-                const Vec3 pa = points[k] - normal * separation[k];
-                if (!leads_out(pa, a, ia, normal, slant)) continue;
-                if (!leads_out(to_b(points[k]), b, ib, into_b, slant)) continue;
-                add(pa, points[k], normal, separation[k], axis, side > 0);
+            clip_face(qa.center, qa.half, axis, side, center_b, turn, qb.half, margin, face);
+            for (int k = 0; k < face.count; k++) {
+                const Vec3 pb = face.points[k], pa = pb - normal * face.separation[k];
+                if (!leads_out(pa, a, ia, axis, side, slant)) continue;
+                if (!leads_out(to_b(pb), b, ib, into_b, slant)) continue;
+                add(pa, pb, normal, face.separation[k], axis, side > 0);
             }
         } else {
             const float side = s.along[axis] > 0 ? -1.0f : 1.0f;
             Vec3 out_of_b;
             out_of_b[axis - 3] = side;
             const Vec3 normal = -(turn * out_of_b);
-            const int n = clip_face(qb.center, qb.half, axis - 3, side, to_b(qa.center), transposed(turn),
-                                    qa.half, margin, points, separation);
-            for (int k = 0; k < n; k++) {
-                const Vec3 pb = points[k] - out_of_b * separation[k];
-                if (!leads_out(pb, b, ib, out_of_b, slant)) continue;
-                const Vec3 pa = to_a(points[k]);
+            clip_face(qb.center, qb.half, axis - 3, side, to_b(qa.center), transposed(turn), qa.half, margin,
+                      face);
+            for (int k = 0; k < face.count; k++) {
+                const Vec3 pb = face.points[k] - out_of_b * face.separation[k];
+                if (!leads_out(pb, b, ib, axis - 3, side, slant)) continue;
+                const Vec3 pa = to_a(face.points[k]);
                 if (!leads_out(pa, a, ia, normal, slant)) continue;
-                add(pa, to_a(pb), normal, separation[k], axis, side < 0);
+                add(pa, to_a(pb), normal, face.separation[k], axis, side < 0);
             }
         }
     }

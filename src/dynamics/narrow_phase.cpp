@@ -14,6 +14,7 @@ constexpr float kReuseMotion = 0.02f;   // relative motion after which touching 
 constexpr float kReuseTravel = 0.02f;   // a step; faster pairs always collide anew
 constexpr float kLeastBudget = 0.004f;  // for pairs that nearly touch
 constexpr float kWorldReach = 0.3f;     // how far beyond the margin terrain is looked at
+constexpr float kFastReach = 0.4f;      // beyond it (3 m/s) bricks are looked at first
 constexpr std::size_t kChunk = 384;     // pairs
 constexpr float kSameNormal = 0.985f;   // cosine above which normals are one
 constexpr float kSamePoint2 = 0.0025f;  // squared distance below which points are one
@@ -354,6 +355,13 @@ float NarrowPhase::collide_world(Chunk& chunk, Pair& pair, float margin, float r
     const bool pass_soft = !(layers_[a.layer] >> int(Layer::soft_terrain) & 1);
     float nearest = around;
     if (no_terrain || !world_->any()) return nearest;
+    if (!pair.touching && reach > kFastReach && !world_->smooth) {
+        // In flight: how far the nearest brick is will do for many steps.
+        const DVec3 at = a.position;
+        const float distance =
+            world_->free_distance(at + to_double(a.lo), at + to_double(a.hi), 0.6f * kBrickEdge * size);
+        if (distance > around) return distance;
+    }
 
     const BodyShape::Data& shape = *a.shape;
     const BoxSet<BodyShape::Data> set_a{shape.solids.data(), std::int32_t(shape.solids.size()), &shape,

@@ -237,14 +237,20 @@ void Sweep::run(BodyStore& bodies, const PairTable& table, const WorldSolids& wo
     for (const std::int32_t f : fast) {
         const std::int32_t a = moved[std::size_t(f)].body;
         if (!bodies.cold[std::size_t(a)].continuous) continue;
-        const float world_share = against_world(bodies, world, layers, a);
-        if (world_share < share_[std::size_t(f)]) share_[std::size_t(f)] = world_share;
         for (std::int32_t i = bodies.hot[std::size_t(a)].first_pair; i >= 0;) {
             const Pair& p = table.pairs[std::size_t(i)];
+            const PairWait& wait = table.waits[std::size_t(i)];
             const int side = p.a == a ? 0 : 1;
             const std::int32_t b = side == 0 ? p.b : p.a;
             i = p.next[side];
-            if (b == 0 || p.vetoed) continue;
+            if (p.vetoed) continue;
+            // Farther apart than both went.
+            if (bodies.way[std::size_t(p.a)] + bodies.way[std::size_t(p.b)] <= wait.until) continue;
+            if (b == 0) {
+                const float world_share = against_world(bodies, world, layers, a);
+                if (world_share < share_[std::size_t(f)]) share_[std::size_t(f)] = world_share;
+                continue;
+            }
             const Path pa = path_of(bodies, a), pb = path_of(bodies, b);
             const float thin = bodies.hot[std::size_t(a)].thickness < bodies.hot[std::size_t(b)].thickness
                                    ? bodies.hot[std::size_t(a)].thickness

@@ -2,6 +2,56 @@
 
 namespace talus {
 
+float WorldSolids::free_distance(DVec3 lo, DVec3 hi, float most) const {
+    float nearest = most;
+    if (has_ground && lo.y - ground < double(nearest)) nearest = float(lo.y - ground);
+    if (!grid || !(nearest > 0)) return nearest;
+    const double edge = kBrickEdge * double(cell_size), reach = double(most);
+    auto brick_at = [&](DVec3 p) {
+        auto floor_to_int = [&](double x) {
+            const double f = std::floor(x / edge);
+            return f < -2e8 ? -200000000 : f > 2e8 ? 200000000 : int(f);
+        };
+        return Cell{floor_to_int(p.x), floor_to_int(p.y), floor_to_int(p.z)};
+    };
+    const DVec3 around{reach, reach, reach};
+    const Cell first = brick_at(lo - around), last = brick_at(hi + around);
+    for (int y = first.y; y <= last.y; y++)
+        for (int z = first.z; z <= last.z; z++)
+            for (int x = first.x; x <= last.x; x++) {
+                const Brick* brick = grid->find_brick({x, y, z});
+                if (!brick) continue;
+                std::uint64_t plan = 0;
+                int bottom = 8, top = 0;
+                for (int j = 0; j < 8; j++) {
+                    plan |= brick->solid[j];
+                    if (!brick->solid[j]) continue;
+                    bottom = j < bottom ? j : bottom;
+                    top = j + 1;
+                }
+                if (!plan) continue;
+                std::uint64_t row = plan | plan >> 32;
+                row |= row >> 16;
+                row = (row | row >> 8) & 0xff;
+                const double size = double(cell_size);
+                const DVec3 corner{x * edge, y * edge, z * edge};
+                const DVec3 a = corner + DVec3{double(__builtin_ctzll(row)), double(bottom),
+                                               double(__builtin_ctzll(plan) >> 3)} *
+                                             size;
+                const DVec3 b = corner + DVec3{double(64 - __builtin_clzll(row)), double(top),
+                                               double(8 - (__builtin_clzll(plan) >> 3))} *
+                                             size;
+                double gap = -1;
+                for (int k = 0; k < 3; k++) {
+                    gap = a[k] - hi[k] > gap ? a[k] - hi[k] : gap;
+                    gap = lo[k] - b[k] > gap ? lo[k] - b[k] : gap;
+                }
+                if (gap < double(nearest)) nearest = float(gap);
+                if (!(nearest > 0)) return nearest;
+            }
+    return nearest;
+}
+
 void TerrainPatch::gather(const WorldSolids& world, DVec3 at, Cell origin_cell, const CellBox& cells,
                           bool pass_soft, Vec3 lo, Vec3 hi) {
     origin = at;
