@@ -100,7 +100,8 @@ struct BoxPair {
             Vec3 normal;
             normal[axis] = side;
             const Vec3 into_b = mul_transposed(turn, -normal);
-            clip_face(qa.center, qa.half, axis, side, center_b, turn, qb.half, margin, face);
+            clip_face(qa.center, qa.half, axis, side, center_b, turn, qb.half, margin + axes.closing(normal),
+                      face);
             for (int k = 0; k < face.count; k++) {
                 const Vec3 pb = face.points[k], pa = pb - normal * face.separation[k];
                 if (!leads_out(pa, a, ia, axis, side, slant)) continue;
@@ -112,8 +113,8 @@ struct BoxPair {
             Vec3 out_of_b;
             out_of_b[axis - 3] = side;
             const Vec3 normal = -(turn * out_of_b);
-            clip_face(qb.center, qb.half, axis - 3, side, to_b(qa.center), transposed(turn), qa.half, margin,
-                      face);
+            clip_face(qb.center, qb.half, axis - 3, side, to_b(qa.center), transposed(turn), qa.half,
+                      margin + axes.closing(normal), face);
             for (int k = 0; k < face.count; k++) {
                 const Vec3 pb = face.points[k] - out_of_b * face.separation[k];
                 if (!leads_out(pb, b, ib, axis - 3, side, slant)) continue;
@@ -199,7 +200,7 @@ struct BoxPair {
         const std::size_t before = out.size();
         const float best = best_face_distance > edge_distance ? best_face_distance : edge_distance;
         // When the deepest points are rejected, shallow ones beside them do not mend the overlap: go on.
-        const float needed = best < -kRetryDepth ? kResolved * best : margin;
+        const float needed = best < -kRetryDepth ? kResolved * best : -kNever;
         auto resolved = [&] {
             for (std::size_t i = before; i < out.size(); i++)
                 if (out[i].separation <= needed) return true;
@@ -224,7 +225,7 @@ struct BoxPair {
 
 }  // namespace
 
-SharedAxes::SharedAxes(const Mat3& turn) {
+SharedAxes::SharedAxes(const Mat3& turn, Vec3 motion) : motion_(motion) {
     alignas(32) float squared[16], scale[16], penalty[16];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) squared[3 * i + j] = 1 - turn.m[i][j] * turn.m[i][j];
@@ -273,6 +274,7 @@ SharedAxes::SharedAxes(const Mat3& turn) {
         by_[g] = on(1);
         bz_[g] = on(2);
         penalty_[g] = simd::load(masked + 8 * g);
+        moves_[g] = x * simd::splat(motion.x) + y * simd::splat(motion.y) + z * simd::splat(motion.z);
     }
 }
 
@@ -290,6 +292,7 @@ template <class SolidA, class SolidB>
 float collide_boxes(const BoxSet<SolidA>& a, Vec3 lo, Vec3 hi, const BoxSet<SolidB>& b, const Mat3& turn,
                     Vec3 offset, const SharedAxes& axes, float margin, std::vector<ContactPoint>& out) {
     float nearest = 1e9f;
+    const float far = margin + length(axes.motion());
     for (std::int32_t ib = 0; ib < b.count; ib++) {
         const CollisionBox& qb = b.boxes[ib];
         const Vec3 center = turn * qb.center + offset;
@@ -299,7 +302,7 @@ float collide_boxes(const BoxSet<SolidA>& a, Vec3 lo, Vec3 hi, const BoxSet<Soli
             extent[k] = std::fabs(turn.m[k][0]) * qb.half.x + std::fabs(turn.m[k][1]) * qb.half.y +
                         std::fabs(turn.m[k][2]) * qb.half.z;
         const float gap = gap_between(lo, hi, center, extent);
-        if (gap > margin) {
+        if (gap > far) {
             if (gap < nearest) nearest = gap;
             continue;
         }
@@ -322,7 +325,7 @@ float collide_boxes(const BoxSet<SolidA>& a, Vec3 lo, Vec3 hi, const BoxSet<Soli
         }
         for (std::size_t g = 0; g < a.groups.size(); g++) {
             const float apart = gap_between(a.groups[g].lo, a.groups[g].hi, center, extent);
-            if (apart > margin) {
+            if (apart > far) {
                 if (apart < nearest) nearest = apart;
                 continue;
             }

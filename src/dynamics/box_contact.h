@@ -33,18 +33,26 @@ struct ContactPoint {
 /// The 15 separating axes between boxes along the unit axes and boxes along the columns of `turn`.
 class SharedAxes {
  public:
-    explicit SharedAxes(const Mat3& turn);
+    /// @param motion  of b relative to a until contacts are looked for again, axes of a
+    explicit SharedAxes(const Mat3& turn, Vec3 motion = {});
 
     struct Separations {
         alignas(32) float distance[16];  ///< of the boxes along each axis
         alignas(32) float along[16];     ///< of the centres, signed
     };
-    /// Largest separation over all axes; `out` is filled when it is at most `margin`.
+    /// Largest separation over all axes. `out` is filled when that is at most `margin`, or may be after the
+    /// motion; otherwise the result is above margin.
     float evaluate(Vec3 between, Vec3 half_a, Vec3 half_b, float margin, Separations& out) const;
     /// Largest separation and its axis, always.
     float best_axis(Vec3 between, Vec3 half_a, Vec3 half_b, Vec3& axis) const;
 
     Vec3 axis(int i) const { return {lanes_x_[i], lanes_y_[i], lanes_z_[i]}; }
+    /// How much nearer the motion brings b along a normal from a to b; not negative.
+    float closing(Vec3 normal) const {
+        const float c = -dot(motion_, normal);
+        return c > 0 ? c : 0;
+    }
+    Vec3 motion() const { return motion_; }
 
  private:
     alignas(32) float lanes_x_[16], lanes_y_[16], lanes_z_[16];
@@ -52,19 +60,23 @@ class SharedAxes {
     Float8 ax_[2], ay_[2], az_[2];  // absolute: projections of a's half sizes
     Float8 bx_[2], by_[2], bz_[2];  // of b's
     Float8 penalty_[2];             // far negative where an axis does not count
+    Float8 moves_[2];               // the motion along each axis
+    Vec3 motion_;
 };
 
 inline __attribute__((always_inline)) float SharedAxes::evaluate(Vec3 d, Vec3 ha, Vec3 hb, float margin,
                                                                  Separations& out) const {
-    Float8 along[2], distance[2];
+    Float8 along[2], distance[2], after[2];
     for (int g = 0; g < 2; g++) {
         along[g] = x_[g] * simd::splat(d.x) + y_[g] * simd::splat(d.y) + z_[g] * simd::splat(d.z);
         distance[g] = abs(along[g]) - ax_[g] * simd::splat(ha.x) - ay_[g] * simd::splat(ha.y) -
                       az_[g] * simd::splat(ha.z) - bx_[g] * simd::splat(hb.x) - by_[g] * simd::splat(hb.y) -
                       bz_[g] * simd::splat(hb.z) + penalty_[g];
+        const Float8 parting = select(along[g] > simd::splat(0), moves_[g], -moves_[g]);
+        after[g] = distance[g] + min(parting, simd::splat(0));
     }
-    const Float8 both = max(distance[0], distance[1]);
-    if (bits(both > simd::splat(margin))) {
+    if (bits(max(after[0], after[1]) > simd::splat(margin))) {
+        const Float8 both = max(distance[0], distance[1]);
         alignas(32) float lanes[8];
         simd::store(lanes, both);
         float most = lanes[0];
@@ -88,10 +100,10 @@ struct BoxSet {
     std::span<const BoxGroup> groups = {};  ///< of the boxes; empty where they are few
 };
 
-/// Adds the contact points nearer than `margin` to `out`.
+/// Adds the contact points nearer than `margin`, or that the motion of `axes` may bring so near, to `out`.
 /// @param turn,offset  place b's frame in a's: on_a = turn * on_b + offset
 /// @param lo,hi  bounds of a, for culling boxes of b
-/// @return a lower bound of the distance when nothing is nearer than margin, else negative
+/// @return a lower bound of the distance when nothing is so near, else negative
 template <class SolidA, class SolidB>
 float collide_boxes(const BoxSet<SolidA>& a, Vec3 lo, Vec3 hi, const BoxSet<SolidB>& b, const Mat3& turn,
                     Vec3 offset, const SharedAxes& axes, float margin, std::vector<ContactPoint>& out);

@@ -89,11 +89,12 @@ void NarrowPhase::run(BodyStore& bodies, PairTable& table, const BroadPhase& bro
     active.clear();
     // What moves reaches at least a unit farther, so its pairs with what rests are looked at.
     reach_ = bodies.way;
+    spin_motion_.assign(bodies.way.size(), 0);
     for (std::int32_t i = 1; i < bodies.size(); i++) {
         const BodyHot& h = bodies.hot[std::size_t(i)];
         if (!h.exists || h.asleep || (!h.dynamic && !bodies.kinematic_moving(i))) continue;
-        const float motion = dt * (length(h.velocity) + 0.5f * length(h.spin) * h.radius);
-        reach_[std::size_t(i)] += BodyStore::to_way(motion);
+        spin_motion_[std::size_t(i)] = 0.5f * dt * length(h.spin) * h.radius;
+        reach_[std::size_t(i)] += BodyStore::to_way(dt * length(h.velocity) + spin_motion_[std::size_t(i)]);
     }
     todo_.clear();
     const auto n = std::int32_t(table.waits.size());
@@ -229,16 +230,22 @@ void NarrowPhase::update_pair(Chunk& chunk, std::int32_t i) {
     const Vec3 relative = b.velocity - a.velocity;
     const float travel = length(relative) * dt_;
     const float radius_b = pair.b ? b.radius : 0;
-    const float motion = travel + 0.5f * dt_ * (length(a.spin) * a.radius + length(b.spin) * radius_b);
-    const float margin = kMargin + (motion < kMostMotion ? motion : kMostMotion);
+    const float motion = travel + spin_motion_[std::size_t(pair.a)] + spin_motion_[std::size_t(pair.b)];
+    const float spins = motion - travel;
+    const float margin = kMargin + (spins < kMostMotion ? spins : kMostMotion);
+    const Vec3 ahead = relative * (travel > kMostMotion ? kMostMotion / travel * dt_ : dt_);
     if (pair.b) {
-        float gap = -1;
+        float gap = -1, after = -1;  // now, and at the end of the step
         for (int k = 0; k < 3; k++) {
             const float above = between[k] + b.lo[k] - a.hi[k], below = a.lo[k] - between[k] - b.hi[k];
             gap = above > gap ? above : gap;
             gap = below > gap ? below : gap;
+            const float up = above + (ahead[k] < 0 ? ahead[k] : 0),
+                        down = below - (ahead[k] > 0 ? ahead[k] : 0);
+            after = up > after ? up : after;
+            after = down > after ? down : after;
         }
-        if (gap > margin) {
+        if (after > margin) {
             if (pair.first >= 0) {
                 chunk.cleared.push_back(i);
                 lose(chunk, pair);
@@ -259,14 +266,14 @@ void NarrowPhase::update_pair(Chunk& chunk, std::int32_t i) {
         if (pair.touching) {
             anew = !(used < pair.budget && travel < kReuseTravel);
         } else {
-            anew = !(used + (margin - kMargin) < pair.budget);
+            anew = !(used + motion < pair.budget);
             if (!anew) wait_for(i, pair.budget - used);
         }
     }
     const std::size_t first_found = chunk.manifolds.size();
     if (anew) {
         const bool was_touching = pair.touching;
-        collide(chunk, i, turn, offset, margin, kWorldReach + 2 * motion);
+        collide(chunk, i, turn, offset, mul_transposed(a.rotation, ahead), margin, kWorldReach + 2 * motion);
         if (was_touching && !pair.touching) lose(chunk, pair);
         pair.turn = turn;
         pair.offset = offset;
@@ -282,8 +289,8 @@ void NarrowPhase::update_pair(Chunk& chunk, std::int32_t i) {
             table_->manifolds[std::size_t(m)].offset = now;
 }
 
-void NarrowPhase::collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 offset, float margin,
-                          float reach) {
+void NarrowPhase::collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 offset, Vec3 ahead,
+                          float margin, float reach) {
     Pair& pair = table_->pairs[std::size_t(i)];
     const BodyHot& a = bodies_->hot[std::size_t(pair.a)];
     const BodyHot& b = bodies_->hot[std::size_t(pair.b)];
@@ -295,7 +302,7 @@ void NarrowPhase::collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 o
         if (a.round)
             realign_manifolds(table_->manifolds, pair.first, pair.turn, turn,
                               mul_transposed(a.rotation, to_float(pair.origin - a.position)));
-        nearest = collide_world(chunk, pair, margin, reach);
+        nearest = collide_world(chunk, pair, ahead, margin, reach);
         offset = mul_transposed(a.rotation, to_float(pair.origin - a.position));
         found = build_manifolds(chunk, pair, turn, offset + a.com);
     } else if (a.round || b.round) {
@@ -306,7 +313,7 @@ void NarrowPhase::collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 o
     } else {
         // From reference to reference.
         const Vec3 apart = offset + a.com - turn * b.com;
-        const SharedAxes axes(turn);
+        const SharedAxes axes(turn, ahead);
         const BodyShape::Data &sa = *a.shape, &sb = *b.shape;
         nearest = -1;
         if (!sa.only_box() || !sb.only_box()) {
@@ -334,10 +341,10 @@ void NarrowPhase::collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 o
     wait_for(i, pair.touching ? 0 : pair.budget);
 }
 
-float NarrowPhase::collide_world(Chunk& chunk, Pair& pair, float margin, float reach) {
+float NarrowPhase::collide_world(Chunk& chunk, Pair& pair, Vec3 ahead, float margin, float reach) {
     const BodyHot& a = bodies_->hot[std::size_t(pair.a)];
     const float size = world_->cell_size;
-    const float around = margin + reach;
+    const float around = margin + length(ahead) + reach;
     const DVec3 lo = a.position + to_double(a.lo) - DVec3{around, around, around};
     const DVec3 hi = a.position + to_double(a.hi) + DVec3{around, around, around};
     auto cell_at = [&](DVec3 p) {
@@ -368,7 +375,7 @@ float NarrowPhase::collide_world(Chunk& chunk, Pair& pair, float margin, float r
                                         shape.only_box(), shape.groups};
     const Cell first = cell_at(lo), last = cell_at(hi);
     const Vec3 region_lo = to_float(lo - pair.origin), region_hi = to_float(hi - pair.origin);
-    const SharedAxes axes(turn);
+    const SharedAxes axes(turn, ahead);
     each_tile(first, last, [&](const CellBox& cells) {
         chunk.patch.gather(*world_, pair.origin, home, cells, pass_soft, region_lo, region_hi);
         if (chunk.patch.solids.empty()) return;
@@ -424,32 +431,37 @@ int NarrowPhase::build_manifolds(Chunk& chunk, Pair& pair, const Mat3& turn, Vec
     const BodyHot& a = bodies_->hot[std::size_t(pair.a)];
     const BodyHot& b = bodies_->hot[std::size_t(pair.b)];
     const std::int32_t old = pair.first;
-    std::vector<ContactPoint>& points = chunk.points;
-    std::vector<char>& taken = chunk.taken;
-    const std::size_t n = points.size(), before = chunk.manifolds.size();
-    taken.assign(n, 0);
-    for (;;) {
-        std::size_t deepest = n;
-        for (std::size_t i = 0; i < n; i++)
-            if (!taken[i] && (deepest == n || points[i].separation < points[deepest].separation)) deepest = i;
-        if (deepest == n) break;
-        const ContactPoint lead = points[deepest];
+    const std::vector<ContactPoint>& points = chunk.points;
+    std::vector<std::int32_t>& left = chunk.left;
+    const std::size_t before = chunk.manifolds.size();
+    left.resize(points.size());
+    for (std::size_t i = 0; i < left.size(); i++) left[i] = std::int32_t(i);
+    for (std::size_t n = left.size(); n > 0;) {
+        std::int32_t deepest = left[0];
+        for (std::size_t i = 1; i < n; i++)
+            if (points[std::size_t(left[i])].separation < points[std::size_t(deepest)].separation)
+                deepest = left[i];
+        const ContactPoint& lead = points[std::size_t(deepest)];
         int cluster[64], count = 0;
+        std::size_t others = 0;
         for (std::size_t i = 0; i < n; i++) {
-            if (taken[i]) continue;
-            const ContactPoint& p = points[i];
-            if (p.key != lead.key && dot(p.normal, lead.normal) <= kSameNormal) continue;
-            taken[i] = 1;
+            const std::int32_t at = left[i];
+            const ContactPoint& p = points[std::size_t(at)];
+            if (p.key != lead.key && dot(p.normal, lead.normal) <= kSameNormal) {
+                left[others++] = at;
+                continue;
+            }
             bool same = false;
             for (int k = 0; k < count && !same; k++) {
-                ContactPoint& q = points[std::size_t(cluster[k])];
+                const ContactPoint& q = points[std::size_t(cluster[k])];
                 const Vec3 e = q.on_a - p.on_a;
                 if (dot(e, e) >= kSamePoint2) continue;
                 same = true;
-                if (p.separation < q.separation) cluster[k] = int(i);
+                if (p.separation < q.separation) cluster[k] = at;
             }
-            if (!same && count < 64) cluster[count++] = int(i);
+            if (!same && count < 64) cluster[count++] = at;
         }
+        n = others;
         count = pick_points(points, cluster, count, lead.normal);
 
         Manifold& m = chunk.manifolds.emplace_back();
@@ -463,7 +475,7 @@ int NarrowPhase::build_manifolds(Chunk& chunk, Pair& pair, const Mat3& turn, Vec
         m.key = lead.key;
         const float fa = friction_of(pair.a, a.shape->solids[std::size_t(lead.box_a)].friction);
         const float fb = pair.b ? friction_of(pair.b, b.shape->solids[std::size_t(lead.box_b)].friction)
-                                : chunk.friction_b[deepest];
+                                : chunk.friction_b[std::size_t(deepest)];
         m.friction = std::sqrt(fa * fb);
         const float ea = bodies_->cold[std::size_t(pair.a)].restitution;
         const float eb = pair.b ? bodies_->cold[std::size_t(pair.b)].restitution : 0;

@@ -37,8 +37,8 @@ class NarrowPhase {
     /// What one chunk of pairs needs and finds.
     struct Chunk {
         std::vector<ContactPoint> points;
-        std::vector<char> taken;
-        std::vector<float> friction_b;  // parallel to points, for the world
+        std::vector<std::int32_t> left;  // points not yet in a manifold
+        std::vector<float> friction_b;   // parallel to points, for the world
         TerrainPatch patch;
 
         struct Found {
@@ -53,8 +53,9 @@ class NarrowPhase {
     void update_pair(Chunk& chunk, std::int32_t i);
     void wait_for(std::int32_t i, float metres);
     void wait_until_moved(std::int32_t i);
-    void collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 offset, float margin, float reach);
-    float collide_world(Chunk& chunk, Pair& pair, float margin, float reach);
+    void collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 offset, Vec3 ahead, float margin,
+                 float reach);
+    float collide_world(Chunk& chunk, Pair& pair, Vec3 ahead, float margin, float reach);
     int build_manifolds(Chunk& chunk, Pair& pair, const Mat3& turn, Vec3 offset);
     void warm_start(Manifold& m, std::int32_t old) const;
     void lose(Chunk& chunk, Pair& pair);
@@ -71,6 +72,7 @@ class NarrowPhase {
     std::uint16_t* layers_ = nullptr;
     float dt_ = 0;
     std::vector<std::int64_t> reach_;  // by body: its way until the end of this step
+    std::vector<float> spin_motion_;   // by body: what turning adds in this step, metres
     std::vector<std::int32_t> todo_;   // pairs
     std::vector<Chunk> chunks_;
 };
