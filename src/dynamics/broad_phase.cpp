@@ -1,5 +1,6 @@
 #include "dynamics/broad_phase.h"
 
+#include "dynamics/jobs_in_chunks.h"
 #include "math/simd.h"
 
 #include <algorithm>
@@ -11,6 +12,7 @@ constexpr float kFat = 0.1f;      // margin of a fat box, metres
 constexpr float kStepsAhead = 2;  // of motion
 constexpr float kSlabDepth = 6;   // metres, about
 constexpr int kMostSlabs = 64;
+constexpr std::size_t kFatChunk = 512;         // bodies
 constexpr std::uint32_t kSortPairsEvery = 32;  // updates
 constexpr double kOriginReach = 2048;          // the origin is moved when the bodies' middle is this far off
 constexpr float kCoarse = 2.4e-7f;             // two ulps of a float, as a share
@@ -81,15 +83,15 @@ int BroadPhase::slab_of(float z) const {
     return s >= float(slab_count_) ? slab_count_ - 1 : int(s);
 }
 
-void BroadPhase::update(BodyStore& bodies, PairTable& table, const std::uint16_t (&layers)[16], float dt) {
+void BroadPhase::update(BodyStore& bodies, PairTable& table, const std::uint16_t (&layers)[16], float dt,
+                        JobSystem* jobs) {
     if (order_.empty()) return;
     const bool all = choose_origin(bodies);
-    bool any = false;
-    for (const std::int32_t body : order_) {
+    auto refit = [&](std::int32_t body) {
         const auto i = std::size_t(body);
         moved_[i] = 0;
         const BodyHot& b = bodies.hot[i];
-        if (b.asleep && !stale_[i] && !all) continue;
+        if (b.asleep && !stale_[i] && !all) return;
         const Vec3 at = to_float(b.position - origin_);
         const Fat& f = fat_[i];
         bool out = all || stale_[i];
@@ -98,11 +100,22 @@ void BroadPhase::update(BodyStore& bodies, PairTable& table, const std::uint16_t
             out |= at[k] + b.lo[k] + (ahead < 0 ? ahead : 0) < f.lo[k] ||
                    at[k] + b.hi[k] + (ahead > 0 ? ahead : 0) > f.hi[k];
         }
-        if (!out) continue;
+        if (!out) return;
         fatten(b, i, dt);
         moved_[i] = 1;
         stale_[i] = 0;
-        any = true;
+    };
+    const std::size_t n = order_.size();
+    in_chunks(jobs, (n + kFatChunk - 1) / kFatChunk, [&](std::size_t chunk) {
+        for (std::size_t k = chunk * kFatChunk; k < (chunk + 1) * kFatChunk && k < n; k++) refit(order_[k]);
+    });
+    bool any = false;
+    float z0 = 1e30f, z1 = -1e30f;
+    for (const std::int32_t body : order_) {
+        const Fat& f = fat_[std::size_t(body)];
+        any |= moved_[std::size_t(body)] != 0;
+        z0 = f.lo.z < z0 ? f.lo.z : z0;
+        z1 = f.hi.z > z1 ? f.hi.z : z1;
     }
     if (!any) return;
     sort_by_x();
@@ -110,12 +123,6 @@ void BroadPhase::update(BodyStore& bodies, PairTable& table, const std::uint16_t
         table.sort(
             [&](std::int32_t body, std::int32_t head) { bodies.hot[std::size_t(body)].first_pair = head; });
 
-    float z0 = 1e30f, z1 = -1e30f;
-    for (const std::int32_t body : order_) {
-        const Fat& f = fat_[std::size_t(body)];
-        z0 = f.lo.z < z0 ? f.lo.z : z0;
-        z1 = f.hi.z > z1 ? f.hi.z : z1;
-    }
     z0 = z0 < -512 ? -512 : z0;
     z1 = z1 > 512 ? 512 : z1;
     const float depth = z1 > z0 ? z1 - z0 : 0;
@@ -124,56 +131,68 @@ void BroadPhase::update(BodyStore& bodies, PairTable& table, const std::uint16_t
     first_z_ = z0;
     slabs_per_metre_ = float(slab_count_) / (depth > 1 ? depth : 1);
     slabs_.resize(std::size_t(kMostSlabs));
-    for (int s = 0; s < slab_count_; s++) slabs_[std::size_t(s)].clear();
+    for (int s = 0; s < slab_count_; s++) slabs_[std::size_t(s)].bodies.clear();
     for (const std::int32_t body : order_) {
         const Fat& f = fat_[std::size_t(body)];
         const int last = slab_of(f.hi.z);
-        for (int s = slab_of(f.lo.z); s <= last; s++) slabs_[std::size_t(s)].push_back(body);
+        for (int s = slab_of(f.lo.z); s <= last; s++) slabs_[std::size_t(s)].bodies.push_back(body);
     }
-    for (int s = 0; s < slab_count_; s++) sweep_slab(bodies, table, layers, s);
+    in_chunks(jobs, std::size_t(slab_count_),
+              [&](std::size_t s) { sweep_slab(bodies, table, layers, int(s)); });
+    for (int s = 0; s < slab_count_; s++)
+        for (const NewPair& f : slabs_[std::size_t(s)].found) {
+            table.add(f.a, f.b, bodies.hot[std::size_t(f.a)].first_pair,
+                      bodies.hot[std::size_t(f.b)].first_pair);
+            new_pairs.push_back(f);
+        }
 }
 
-void BroadPhase::sweep_slab(BodyStore& bodies, PairTable& table, const std::uint16_t (&layers)[16],
-                            int slab) {
-    const std::vector<std::int32_t>& in = slabs_[std::size_t(slab)];
+void BroadPhase::sweep_slab(const BodyStore& bodies, const PairTable& table,
+                            const std::uint16_t (&layers)[16], int index) {
+    Slab& slab = slabs_[std::size_t(index)];
+    const std::vector<std::int32_t>& in = slab.bodies;
+    slab.found.clear();
     const std::size_t n = in.size();
     constexpr std::size_t kPad = 16;  // reads run past the end
-    if (lo_x_.size() < n + kPad)
-        for (auto* v : {&lo_x_, &hi_x_, &lo_y_, &hi_y_, &lo_z_, &hi_z_}) v->resize(n + kPad);
-    if (moved_mask_.size() < n + kPad) moved_mask_.resize(n + kPad);
+    if (slab.lo_x.size() < n + kPad) {
+        for (auto* v : {&slab.lo_x, &slab.hi_x, &slab.lo_y, &slab.hi_y, &slab.lo_z, &slab.hi_z})
+            v->resize(n + kPad);
+        slab.moved_mask.resize(n + kPad);
+    }
+    float *lo_x = slab.lo_x.data(), *hi_x = slab.hi_x.data(), *lo_y = slab.lo_y.data(),
+          *hi_y = slab.hi_y.data(), *lo_z = slab.lo_z.data(), *hi_z = slab.hi_z.data();
+    std::int32_t* moved_mask = slab.moved_mask.data();
     for (std::size_t i = 0; i < n; i++) {
         const Fat& f = fat_[std::size_t(in[i])];
-        lo_x_[i] = f.lo.x, hi_x_[i] = f.hi.x;
-        lo_y_[i] = f.lo.y, hi_y_[i] = f.hi.y;
-        lo_z_[i] = f.lo.z, hi_z_[i] = f.hi.z;
-        moved_mask_[i] = moved_[std::size_t(in[i])] ? -1 : 0;
+        lo_x[i] = f.lo.x, hi_x[i] = f.hi.x;
+        lo_y[i] = f.lo.y, hi_y[i] = f.hi.y;
+        lo_z[i] = f.lo.z, hi_z[i] = f.hi.z;
+        moved_mask[i] = moved_[std::size_t(in[i])] ? -1 : 0;
     }
     for (std::size_t i = n; i < n + kPad; i++) {
-        lo_x_[i] = 1e30f;
-        lo_y_[i] = hi_y_[i] = lo_z_[i] = hi_z_[i] = 0;
-        moved_mask_[i] = 0;
+        lo_x[i] = 1e30f;
+        lo_y[i] = hi_y[i] = lo_z[i] = hi_z[i] = 0;
+        moved_mask[i] = 0;
     }
     for (std::size_t i = 0; i < n; i++) {
-        const Float8 hx = simd::splat(hi_x_[i]), ly = simd::splat(lo_y_[i]), hy = simd::splat(hi_y_[i]),
-                     lz = simd::splat(lo_z_[i]), hz = simd::splat(hi_z_[i]);
-        const int self_moved = moved_mask_[i] ? 0xff : 0;
+        const Float8 hx = simd::splat(hi_x[i]), ly = simd::splat(lo_y[i]), hy = simd::splat(hi_y[i]),
+                     lz = simd::splat(lo_z[i]), hz = simd::splat(hi_z[i]);
+        const int self_moved = moved_mask[i] ? 0xff : 0;
         for (std::size_t j = i + 1; j < n; j += 8) {
-            const Mask8 in_x = simd::load(&lo_x_[j]) <= hx;
+            const Mask8 in_x = simd::load(&lo_x[j]) <= hx;
             if (!bits(in_x)) break;
-            const Mask8 hit = in_x & (simd::load(&lo_y_[j]) <= hy) & (ly <= simd::load(&hi_y_[j])) &
-                              (simd::load(&lo_z_[j]) <= hz) & (lz <= simd::load(&hi_z_[j]));
-            int m = bits(hit) & (self_moved | bits(simd::load_mask(&moved_mask_[j])));
+            const Mask8 hit = in_x & (simd::load(&lo_y[j]) <= hy) & (ly <= simd::load(&hi_y[j])) &
+                              (simd::load(&lo_z[j]) <= hz) & (lz <= simd::load(&hi_z[j]));
+            int m = bits(hit) & (self_moved | bits(simd::load_mask(&moved_mask[j])));
             for (; m; m &= m - 1) {
                 const std::size_t k = j + std::size_t(__builtin_ctz(unsigned(m)));
                 // A pair in several slabs is made in the first they share.
-                if (slab_of(lo_z_[i] > lo_z_[k] ? lo_z_[i] : lo_z_[k]) != slab) continue;
+                if (slab_of(lo_z[i] > lo_z[k] ? lo_z[i] : lo_z[k]) != index) continue;
                 const std::int32_t a = in[i] > in[k] ? in[i] : in[k], b = in[i] > in[k] ? in[k] : in[i];
-                BodyHot &ha = bodies.hot[std::size_t(a)], &hb = bodies.hot[std::size_t(b)];
+                const BodyHot &ha = bodies.hot[std::size_t(a)], &hb = bodies.hot[std::size_t(b)];
                 if (!ha.dynamic && !hb.dynamic) continue;
                 if (!(layers[ha.layer] >> hb.layer & 1)) continue;
-                if (table.find(a, b) >= 0) continue;
-                table.add(a, b, ha.first_pair, hb.first_pair);
-                new_pairs.push_back({a, b});
+                if (table.find(a, b) < 0) slab.found.push_back({a, b});
             }
         }
     }

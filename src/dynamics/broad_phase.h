@@ -4,13 +4,14 @@
 // a body leaves its fat box are partners looked for: bodies sorted in x are swept, eight tests at a time, in
 // slabs of z. Boxes are floats about an origin near the bodies; far out they only grow coarser.
 // A tree was rejected: in heaps most bodies move a little each step, and the sorted order hardly changes.
-// Determinism: pairs are made in slab order, then sorted order, ties by index.
+// Determinism: pairs are made in slab order, then sorted order, ties by index; threads share the slabs.
 // Tests: tests/dynamics/broad_phase_test.cpp
 #pragma once
 
 #include "base/archive.h"
 #include "dynamics/body_store.h"
 #include "dynamics/pairs.h"
+#include "talus/jobs.h"
 
 #include <vector>
 
@@ -24,7 +25,8 @@ class BroadPhase {
     /// Its fat box is made anew in the next update and all its partners looked for.
     void touch(std::int32_t body) { stale_[std::size_t(body)] = 1; }
 
-    void update(BodyStore& bodies, PairTable& table, const std::uint16_t (&layers)[16], float dt);
+    void update(BodyStore& bodies, PairTable& table, const std::uint16_t (&layers)[16], float dt,
+                JobSystem* jobs);
 
     /// Did the body get a new fat box in the last update?
     bool moved(std::int32_t body) const { return moved_[std::size_t(body)] != 0; }
@@ -57,7 +59,15 @@ class BroadPhase {
     void fatten(const BodyHot& body, std::size_t i, float dt);
     bool choose_origin(const BodyStore& bodies);
     void sort_by_x();
-    void sweep_slab(BodyStore& bodies, PairTable& table, const std::uint16_t (&layers)[16], int slab);
+    /// What one slab holds and finds.
+    struct Slab {
+        std::vector<std::int32_t> bodies;
+        std::vector<float> lo_x, hi_x, lo_y, hi_y, lo_z, hi_z;
+        std::vector<std::int32_t> moved_mask;
+        std::vector<NewPair> found;  // not yet in the table
+    };
+    void sweep_slab(const BodyStore& bodies, const PairTable& table, const std::uint16_t (&layers)[16],
+                    int slab);
     int slab_of(float z) const;
 
     DVec3 origin_;
@@ -69,9 +79,7 @@ class BroadPhase {
     // Slabs of the last sweep.
     float first_z_ = 0, slabs_per_metre_ = 1;
     int slab_count_ = 1;
-    std::vector<std::vector<std::int32_t>> slabs_;
-    std::vector<float> lo_x_, hi_x_, lo_y_, hi_y_, lo_z_, hi_z_;
-    std::vector<std::int32_t> moved_mask_;
+    std::vector<Slab> slabs_;
 };
 
 }  // namespace talus

@@ -133,11 +133,14 @@ void NarrowPhase::run(BodyStore& bodies, PairTable& table, const BroadPhase& bro
             }
             update_pair(chunk, todo_[i]);
         }
-        if (!parallel) commit(chunk);
+        if (parallel) return;
+        commit(chunk);
+        fill(chunk);
     };
     in_chunks(parallel ? jobs : nullptr, chunks, work);
-    if (parallel)
-        for (std::size_t c = 0; c < chunks; c++) commit(chunks_[c]);
+    if (!parallel) return;
+    for (std::size_t c = 0; c < chunks; c++) commit(chunks_[c]);
+    in_chunks(jobs, chunks, [&](std::size_t c) { fill(chunks_[c]); });
 }
 
 void NarrowPhase::join(std::int32_t body) {
@@ -149,6 +152,7 @@ void NarrowPhase::join(std::int32_t body) {
         if (bodies_->awake(other) || bodies_->kinematic_moving(other)) continue;
         update_pair(chunks_[0], index);
         commit(chunks_[0]);
+        fill(chunks_[0]);
     }
 }
 
@@ -163,23 +167,30 @@ void NarrowPhase::commit(Chunk& chunk) {
         table_->remove(i, bodies_->hot[std::size_t(pair.a)].first_pair,
                        bodies_->hot[std::size_t(pair.b)].first_pair);
     }
-    const Manifold* next = chunk.manifolds.data();
+    chunk.places.clear();
     for (const Chunk::Found& f : chunk.found) {
         Pair& pair = table_->pairs[std::size_t(f.pair)];
         table_->free_manifolds(pair.first);
         pair.first = -1;
-        std::int32_t last = -1;
         for (std::int32_t k = 0; k < f.count; k++) {
-            const std::int32_t m = table_->new_manifold();
-            table_->manifolds[std::size_t(m)] = *next++;
-            (last < 0 ? pair.first : table_->manifolds[std::size_t(last)].next) = m;
-            last = m;
+            chunk.places.push_back(table_->new_manifold());
+            if (k == 0) pair.first = chunk.places.back();
         }
     }
     active.insert(active.end(), chunk.active.begin(), chunk.active.end());
     lost_support.insert(lost_support.end(), chunk.lost_support.begin(), chunk.lost_support.end());
-    chunk.manifolds.clear();
     for (auto* v : {&chunk.cleared, &chunk.removed, &chunk.active, &chunk.lost_support}) v->clear();
+}
+
+void NarrowPhase::fill(Chunk& chunk) {
+    std::size_t at = 0;
+    for (const Chunk::Found& f : chunk.found)
+        for (std::int32_t k = 0; k < f.count; k++, at++) {
+            Manifold& m = table_->manifolds[std::size_t(chunk.places[at])];
+            m = chunk.manifolds[at];
+            m.next = k + 1 < f.count ? chunk.places[at + 1] : -1;
+        }
+    chunk.manifolds.clear();
     chunk.found.clear();
 }
 
@@ -307,7 +318,7 @@ void NarrowPhase::collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 o
         found = build_manifolds(chunk, pair, turn, offset + a.com);
     } else if (a.round || b.round) {
         const Vec3 apart = offset + a.com - turn * b.com;
-        nearest = collide_round(*a.shape, *b.shape, turn, apart, margin, chunk.points);
+        nearest = collide_round(*a.shape, *b.shape, turn, apart, margin + length(ahead), chunk.points);
         if (a.round) realign_manifolds(table_->manifolds, pair.first, pair.turn, turn, offset);
         found = build_manifolds(chunk, pair, turn, apart);
     } else {
@@ -381,9 +392,10 @@ float NarrowPhase::collide_world(Chunk& chunk, Pair& pair, Vec3 ahead, float mar
         if (chunk.patch.solids.empty()) return;
         const BoxSet<TerrainPatch> set_b{chunk.patch.solids.data(), std::int32_t(chunk.patch.solids.size()),
                                          &chunk.patch, false};
-        const float d = a.round ? collide_round(shape, chunk.patch, turn, offset, margin, chunk.points)
-                                : collide_boxes(set_a, shape.lo, shape.hi, set_b, turn, offset, axes, margin,
-                                                chunk.points);
+        const float d =
+            a.round
+                ? collide_round(shape, chunk.patch, turn, offset, margin + length(ahead), chunk.points)
+                : collide_boxes(set_a, shape.lo, shape.hi, set_b, turn, offset, axes, margin, chunk.points);
         if (d < nearest) nearest = d;
         for (std::size_t i = chunk.friction_b.size(); i < chunk.points.size(); i++) {
             // Just inside the block that is touched.
@@ -393,7 +405,8 @@ float NarrowPhase::collide_world(Chunk& chunk, Pair& pair, Vec3 ahead, float mar
         }
     });
     if (world_->smooth) {
-        const float d = collide_smooth(*world_->smooth, a, size, margin, around, chunk.points);
+        const float d =
+            collide_smooth(*world_->smooth, a, size, margin + length(ahead), around, chunk.points);
         if (d < nearest) nearest = d;
         chunk.friction_b.resize(chunk.points.size(), world_->smooth_friction);
     }

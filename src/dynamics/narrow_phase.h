@@ -47,6 +47,7 @@ class NarrowPhase {
         };
         std::vector<Manifold> manifolds;
         std::vector<Found> found;
+        std::vector<std::int32_t> places;            // of `manifolds` in the table
         std::vector<std::int32_t> cleared, removed;  // pairs
         std::vector<std::int32_t> active, lost_support;
     };
@@ -59,8 +60,9 @@ class NarrowPhase {
     int build_manifolds(Chunk& chunk, Pair& pair, const Mat3& turn, Vec3 offset);
     void warm_start(Manifold& m, std::int32_t old) const;
     void lose(Chunk& chunk, Pair& pair);
-    /// Puts what a chunk found into the table.
+    /// Makes room in the table for what a chunk found; fill() then puts it there.
     void commit(Chunk& chunk);
+    void fill(Chunk& chunk);
     float friction_of(std::int32_t body, float of_box) const {
         return of_box >= 0 ? sane_friction(of_box) : bodies_->cold[std::size_t(body)].friction;
     }

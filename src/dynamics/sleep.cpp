@@ -1,5 +1,7 @@
 #include "dynamics/sleep.h"
 
+#include "dynamics/jobs_in_chunks.h"
+
 namespace talus {
 
 namespace {
@@ -14,6 +16,7 @@ constexpr float kLeastShare = 0.1f;       // of a body's weight: weaker contacts
 constexpr float kHitSpeed = 0.5f;         // m/s of the sleeper's own mass
 constexpr float kSlowest = 0.3f;          // m/s: slower ones do not hit
 constexpr float kSupportMotion = 0.02f;   // m
+constexpr std::size_t kChunk = 256;       // bodies
 
 float height_of(const BodyHot& a, const Manifold& m, Vec3 up) { return dot(a.rotation * m.normal, up); }
 
@@ -59,7 +62,7 @@ void Sleep::find_hit(const BodyStore& bodies, const PairTable& table, const std:
 }
 
 void Sleep::count_quiet(BodyStore& bodies, const Step& step) {
-    for (const std::int32_t i : *step.awake) {
+    auto count = [&](std::int32_t i) {
         const BodyHot& h = bodies.hot[std::size_t(i)];
         BodyCold& c = bodies.cold[std::size_t(i)];
         const Vec3 d = to_float(h.position - c.rest_position);
@@ -73,7 +76,12 @@ void Sleep::count_quiet(BodyStore& bodies, const Step& step) {
         } else {
             c.quiet_time += step.dt;
         }
-    }
+    };
+    const std::vector<std::int32_t>& awake = *step.awake;
+    in_chunks(step.jobs, (awake.size() + kChunk - 1) / kChunk, [&](std::size_t chunk) {
+        for (std::size_t k = chunk * kChunk; k < (chunk + 1) * kChunk && k < awake.size(); k++)
+            count(awake[k]);
+    });
 }
 
 void Sleep::find_wakers(BodyStore& bodies, PairTable& table, const Step& step,

@@ -15,6 +15,7 @@
 
 #include "dynamics/body_store.h"
 #include "dynamics/pairs.h"
+#include "talus/jobs.h"
 
 #include <vector>
 
@@ -29,6 +30,7 @@ class Sleep {
         const std::vector<std::int32_t>* awake = nullptr;    ///< bodies that moved
         const std::vector<std::int32_t>* active = nullptr;   ///< touching pairs
         const std::vector<Vec3>* velocity_before = nullptr;  ///< by body
+        JobSystem* jobs = nullptr;
     };
 
     /// Sleepers that something is about to hit in this step.

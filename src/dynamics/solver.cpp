@@ -18,8 +18,9 @@ constexpr float kBounceSpeed = 1.5f;    // slower contacts do not bounce
 constexpr float kScalingSpeed = 0.25f;  // faster contacts are not scaled: momentum stays exact in hits
 constexpr int kInnerSweeps = 3;         // over the points of one manifold
 constexpr int kColours = 64;
-constexpr std::size_t kManyBatches = 32;  // of a colour, worth sharing between threads
-constexpr std::size_t kBatchChunk = 16;
+constexpr std::size_t kManyBatches = 16;  // of a colour, worth sharing between threads
+constexpr std::size_t kBatchChunk = 4;
+constexpr std::size_t kDriveChunk = 512;
 constexpr int kMovingColours = 44;       // the rest is for manifolds with one side that does not move
 constexpr float kLeastInverse = 1e-11f;  // 1/kg: what is heavier does not move
 constexpr float kPi = 3.14159265f;
@@ -560,22 +561,28 @@ void ContactSolver::solve(const SolverSettings& settings) {
     const float hertz = 0.5f * inverse_h < kHertz ? 0.5f * inverse_h : kHertz;
     const Softness soft = soften(hertz, kDampingRatio, h);
     Batches& all = *batches_;
+    auto each_drive = [&](auto&& f) {
+        in_chunks(settings.jobs, (drives.size() + kDriveChunk - 1) / kDriveChunk, [&](std::size_t chunk) {
+            for (std::size_t k = chunk * kDriveChunk; k < (chunk + 1) * kDriveChunk && k < drives.size(); k++)
+                f(drives[k]);
+        });
+    };
     for (int s = 0; s < settings.sub_steps; s++) {
-        for (const SolverDrive& d : drives) {
+        each_drive([&](const SolverDrive& d) {
             SolverVelocity& v = velocity[std::size_t(d.body)];
             v.linear = (v.linear + d.acceleration * h) * d.linear_keep;
             v.spin = (v.spin + d.spin_rate * h) * d.angular_keep;
-        }
+        });
         all.each(settings.jobs, [&](auto& q) { warm_start(q, velocity); });
         all.each(settings.jobs, [&]<int kPoints>(ContactBatch<kPoints>& q) {
             solve_batch<kPoints, true>(q, velocity, motion, soft, inverse_h, s > 0);
         });
-        for (const SolverDrive& d : drives) {
+        each_drive([&](const SolverDrive& d) {
             const SolverVelocity& v = velocity[std::size_t(d.body)];
             SolverVelocity& m = motion[std::size_t(d.body)];
             m.linear += v.linear * h;
             m.spin += v.spin * h;
-        }
+        });
         all.each(settings.jobs, [&]<int kPoints>(ContactBatch<kPoints>& q) {
             solve_batch<kPoints, false>(q, velocity, motion, soft, inverse_h, true);
         });

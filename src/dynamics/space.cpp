@@ -1,6 +1,7 @@
 #include "dynamics/state.h"
 
 #include "dynamics/archive.h"
+#include "dynamics/crew.h"
 #include "dynamics/jobs_in_chunks.h"
 
 #include <utility>
@@ -18,7 +19,10 @@ constexpr float kMostGain = 2 * kMostSpeed;    // m/s a step, from forces: more 
 constexpr float kKinematicFrame = 1e-8f;       // spin rows of what contacts cannot turn
 constexpr float kCalmSpeed = 0.5f;             // m/s: bodies at rest on faces that sway slower are calmed
 constexpr std::size_t kMoveChunk = 128;        // bodies moved by one thread at once
-constexpr float kCalm = 6;                     // 1/s: how fast their swaying dies out
+constexpr std::size_t kReadChunk = 256;        // touching pairs read by one thread at once
+constexpr std::size_t kManyMovers = 128;       // from then on helpers stay for the whole step
+constexpr int kMostHelpers = 8;
+constexpr float kCalm = 6;  // 1/s: how fast their swaying dies out
 
 bool finite(Quat q) { return std::isfinite(q.x + q.y + q.z + q.w); }
 
@@ -114,6 +118,18 @@ void Space::State::report_slowed() {
 }
 
 void Space::State::internal_step(Space* space, float dt, int sub_steps) {
+    const bool alone =
+        !settings.jobs || settings.jobs->worker_count() < 2 || (world.smooth && world.smooth->one_thread());
+    JobSystem* const jobs = alone ? nullptr : settings.jobs;
+    quarantine_bad_input();
+    broad.update(bodies, pairs, layers, dt, jobs);
+    ask_filter(space);  // a host's code: on the thread that called
+    if (!jobs || movers.size() < kManyMovers) return advance(dt, sub_steps, jobs);
+    Crew crew(jobs->worker_count() < kMostHelpers ? jobs->worker_count() : kMostHelpers);
+    crew.run(*jobs, [&] { advance(dt, sub_steps, &crew); });
+}
+
+void Space::State::advance(float dt, int sub_steps, JobSystem* jobs) {
     SolverSettings solve;
     solve.sub_steps = sub_steps;
     solve.h = dt / float(sub_steps);
@@ -121,26 +137,22 @@ void Space::State::internal_step(Space* space, float dt, int sub_steps) {
     solve.stacks = gravity > 0;
     up = gravity > 0 ? -settings.gravity / gravity : Vec3{};
     solve.up = up;
-    JobSystem* const jobs = world.smooth && world.smooth->one_thread() ? nullptr : settings.jobs;
-    solve.jobs = jobs && jobs->worker_count() > 1 ? jobs : nullptr;
+    solve.jobs = jobs;
 
     last_dt = dt;
-    quarantine_bad_input();
-    broad.update(bodies, pairs, layers, dt);
-    ask_filter(space);
     narrow.run(bodies, pairs, broad, world, layers, dt, jobs);
     wake_hit(dt);
-    load_solver(solve.h);
+    load_solver(solve.h, jobs);
     solver.build(pairs, narrow.active, solve);
     solver.solve(solve);
-    solver.store(pairs, solve.jobs);
-    read_contacts();
-    move_bodies(dt, solve.jobs);
-    sweep.run(bodies, pairs, world, layers, departures, fast);
+    solver.store(pairs, jobs);
+    read_contacts(jobs);
+    move_bodies(dt, jobs);
+    sweep.run(bodies, pairs, world, layers, departures, fast, jobs);
     to_wake = narrow.lost_support;
     narrow.lost_support.clear();
     if (settings.allow_sleep)
-        sleep.update(bodies, pairs, {dt, solve.up, gravity, &awake, &narrow.active, &velocity_before},
+        sleep.update(bodies, pairs, {dt, solve.up, gravity, &awake, &narrow.active, &velocity_before, jobs},
                      to_wake);
     for (const std::int32_t i : to_wake) wake(i);
 }
@@ -214,7 +226,7 @@ void Space::State::load_frame(std::int32_t i) {
     }
 }
 
-void Space::State::load_solver(float h) {
+void Space::State::load_solver(float h, JobSystem* jobs) {
     const std::size_t n = bodies.hot.size();
     solver.velocity.resize(n);
     solver.motion.resize(n);
@@ -223,31 +235,41 @@ void Space::State::load_solver(float h) {
     touched.assign(n, 0);
     movers.clear();
     awake.clear();
-    solver.drives.clear();
     load_frame(0);
     for (std::int32_t i = 1; i < bodies.size(); i++) {
         const BodyHot& hot = bodies.hot[std::size_t(i)];
         if (!hot.exists) continue;
-        const bool dynamic = hot.dynamic && !hot.asleep;
-        if (!dynamic && !bodies.kinematic_moving(i)) continue;
-        load_frame(i);
-        movers.push_back(i);
-        velocity_before[std::size_t(i)] = hot.velocity;
-        SolverDrive d{i, {}, {}, 1, 1};
-        if (dynamic) {
+        if (hot.dynamic && !hot.asleep)
             awake.push_back(i);
-            const BodyCold& c = bodies.cold[std::size_t(i)];
-            d.acceleration = settings.gravity * c.gravity_factor + c.force * hot.inverse_mass;
-            slowed = limit(d.acceleration, kMostGain / last_dt) || slowed;
-            d.spin_rate = solver.frame[std::size_t(i)].to_spin * c.torque;
-            // In the scaled frame a speed is the root of twice the energy per mass of the spin.
-            const float root = c.root_moments.x + c.root_moments.y + c.root_moments.z;
-            slowed = limit(d.spin_rate, kMostGain * root / last_dt) || slowed;
-            if (c.linear_damping > 0) d.linear_keep = 1 / (1 + c.linear_damping * h);
-            if (c.angular_damping > 0) d.angular_keep = 1 / (1 + c.angular_damping * h);
-        }
-        solver.drives.push_back(d);
+        else if (!bodies.kinematic_moving(i))
+            continue;
+        movers.push_back(i);
     }
+    solver.drives.resize(movers.size());
+    cut_in.assign((movers.size() + kMoveChunk - 1) / kMoveChunk, 0);
+    in_chunks(jobs, (movers.size() + kMoveChunk - 1) / kMoveChunk, [&](std::size_t chunk) {
+        for (std::size_t k = chunk * kMoveChunk; k < (chunk + 1) * kMoveChunk && k < movers.size(); k++) {
+            const std::int32_t i = movers[k];
+            const BodyHot& hot = bodies.hot[std::size_t(i)];
+            load_frame(i);
+            velocity_before[std::size_t(i)] = hot.velocity;
+            SolverDrive d{i, {}, {}, 1, 1};
+            if (hot.dynamic) {
+                const BodyCold& c = bodies.cold[std::size_t(i)];
+                d.acceleration = settings.gravity * c.gravity_factor + c.force * hot.inverse_mass;
+                bool cut = limit(d.acceleration, kMostGain / last_dt);
+                d.spin_rate = solver.frame[std::size_t(i)].to_spin * c.torque;
+                // In the scaled frame a speed is the root of twice the energy per mass of the spin.
+                const float root = c.root_moments.x + c.root_moments.y + c.root_moments.z;
+                cut = limit(d.spin_rate, kMostGain * root / last_dt) || cut;
+                if (cut) cut_in[chunk] = 1;
+                if (c.linear_damping > 0) d.linear_keep = 1 / (1 + c.linear_damping * h);
+                if (c.angular_damping > 0) d.angular_keep = 1 / (1 + c.angular_damping * h);
+            }
+            solver.drives[k] = d;
+        }
+    });
+    for (const char cut : cut_in) slowed = slowed || cut;
     for (const std::int32_t p : narrow.active) {
         const Pair& pair = pairs.pairs[std::size_t(p)];
         for (const std::int32_t i : {pair.a, pair.b}) {
@@ -320,84 +342,96 @@ void Space::State::calm(BodyHot& h, float dt) const {
     h.spin *= keep;
 }
 
-/// After the solver: one pass over what touches, for find_calm and record.
-void Space::State::read_contacts() {
-    for (const std::int32_t index : narrow.active) {
-        Pair& p = pairs.pairs[std::size_t(index)];
-        for (std::int32_t m = p.first; m >= 0; m = pairs.manifolds[std::size_t(m)].next) {
-            const Manifold& q = pairs.manifolds[std::size_t(m)];
-            if (!(q.total_impulse > 0)) continue;
-            const BodyHot& a = bodies.hot[std::size_t(p.a)];
-            const Vec3 normal = a.rotation * q.normal;
-            find_calm(p, q, normal);
-            record(p, q, normal);
+/// After the solver: one pass over what touches. What chunks of pairs read is put together in order.
+void Space::State::read_contacts(JobSystem* jobs) {
+    const std::size_t n = narrow.active.size(), chunks = (n + kReadChunk - 1) / kReadChunk;
+    if (readings.size() < chunks) readings.resize(chunks);
+    in_chunks(jobs, chunks, [&](std::size_t chunk) {
+        std::vector<Reading>& out = readings[chunk];
+        out.clear();
+        for (std::size_t k = chunk * kReadChunk; k < (chunk + 1) * kReadChunk && k < n; k++) {
+            const std::int32_t index = narrow.active[k];
+            const Pair& p = pairs.pairs[std::size_t(index)];
+            for (std::int32_t m = p.first; m >= 0; m = pairs.manifolds[std::size_t(m)].next)
+                if (const Manifold& q = pairs.manifolds[std::size_t(m)]; q.total_impulse > 0)
+                    out.push_back(read(index, q));
         }
-    }
+    });
+    for (std::size_t chunk = 0; chunk < chunks; chunk++)
+        for (const Reading& r : readings[chunk]) {
+            const Pair& p = pairs.pairs[std::size_t(r.pair)];
+            if (r.touch != kUntouched)
+                for (const std::int32_t i : {p.a, p.b}) {
+                    char& touch = touched[std::size_t(i)];
+                    if (r.touch == kSliding || touch == kTouched) touch = r.touch;
+                }
+            record(pairs.pairs[std::size_t(r.pair)], r.contact);
+        }
+}
+
+Space::State::Reading Space::State::read(std::int32_t index, const Manifold& q) const {
+    const Pair& p = pairs.pairs[std::size_t(index)];
+    const BodyHot& a = bodies.hot[std::size_t(p.a)];
+    const Vec3 normal = a.rotation * q.normal;
+    int most = 0;
+    for (int k = 1; k < q.count; k++)
+        if (q.points[k].impulse > q.points[most].impulse) most = k;
+    // Where it is after the step.
+    const Vec3 arm = solver.motion[std::size_t(p.a)].linear + a.rotation * q.points[most].on_a;
+    Reading r;
+    r.pair = index;
+    r.touch = touch_of(p, q, normal);
+    r.contact.a = bodies.id(p.a);
+    r.contact.b = bodies.id(p.b);
+    r.contact.point = a.position + to_double(arm);
+    r.contact.normal = normal;
+    r.contact.impulse = q.total_impulse;
+    r.contact.approach_speed = q.approach_speed;
+    r.contact.with_terrain = p.b == 0;
+    return r;
 }
 
 /// Finds bodies that rest on level faces: three points that push, and friction that holds. What slides, rocks
 /// on an edge, topples or is carried is left alone.
-void Space::State::find_calm(const Pair& pair, const Manifold& q, Vec3 normal) {
+char Space::State::touch_of(const Pair& pair, const Manifold& q, Vec3 normal) const {
     int loaded = 0;
     float push = 0;
     for (int k = 0; k < q.count; k++) {
         loaded += q.points[k].impulse > 0;
         push += q.points[k].impulse;
     }
-    if (push <= 0) return;
+    if (push <= 0) return kUntouched;
     const float limit = 0.98f * q.friction * push;
     const float* f = q.friction_impulse;
     const bool holds = f[0] * f[0] + f[1] * f[1] < limit * limit;
-    const bool carried = bodies.kinematic_moving(pair.a) || bodies.kinematic_moving(pair.b);
-    const bool level = loaded >= 3 && std::fabs(dot(normal, up)) > 0.8f;
-    for (const std::int32_t i : {pair.a, pair.b}) {
-        char& touch = touched[std::size_t(i)];
-        if (!holds || carried)
-            touch = kSliding;
-        else if (level && touch == kTouched)
-            touch = kOnFaces;
-    }
+    if (!holds || bodies.kinematic_moving(pair.a) || bodies.kinematic_moving(pair.b)) return kSliding;
+    return loaded >= 3 && std::fabs(dot(normal, up)) > 0.8f ? kOnFaces : kUntouched;
 }
 
 /// Adds to Space::contacts(): one entry for each direction of a pair.
-void Space::State::record(Pair& p, const Manifold& q, Vec3 normal) {
-    const BodyHot& a = bodies.hot[std::size_t(p.a)];
-    int most = 0;
-    for (int k = 1; k < q.count; k++)
-        if (q.points[k].impulse > q.points[most].impulse) most = k;
-    // Where it is after the step.
-    const Vec3 arm = solver.motion[std::size_t(p.a)].linear + a.rotation * q.points[most].on_a;
-    const DVec3 point = a.position + to_double(arm);
+void Space::State::record(Pair& p, const Contact& contact) {
     std::int32_t same = -1, last = -1;
     if (p.last_touch == step_number)
         for (std::int32_t k = p.first_contact; k >= 0; k = next_contact[std::size_t(k)]) {
             last = k;
-            if (dot(contacts[std::size_t(k)].normal, normal) > 0.9f) {
+            if (dot(contacts[std::size_t(k)].normal, contact.normal) > 0.9f) {
                 same = k;
                 break;
             }
         }
     if (same >= 0) {
         Contact& c = contacts[std::size_t(same)];
-        c.impulse += q.total_impulse;
-        if (q.approach_speed > c.approach_speed) {
-            c.approach_speed = q.approach_speed;
-            c.point = point;
-            c.normal = normal;
+        c.impulse += contact.impulse;
+        if (contact.approach_speed > c.approach_speed) {
+            c.approach_speed = contact.approach_speed;
+            c.point = contact.point;
+            c.normal = contact.normal;
         }
         return;
     }
-    Contact c;
-    c.a = bodies.id(p.a);
-    c.b = bodies.id(p.b);
-    c.point = point;
-    c.normal = normal;
-    c.impulse = q.total_impulse;
-    c.approach_speed = q.approach_speed;
-    c.with_terrain = p.b == 0;
-    c.began = last >= 0 ? contacts[std::size_t(last)].began : p.last_touch + 1 != step_number;
     const auto at = std::int32_t(contacts.size());
-    contacts.push_back(c);
+    contacts.push_back(contact);
+    contacts.back().began = last >= 0 ? contacts[std::size_t(last)].began : p.last_touch + 1 != step_number;
     next_contact.push_back(-1);
     if (last >= 0) {
         next_contact[std::size_t(last)] = at;

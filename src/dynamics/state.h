@@ -45,7 +45,7 @@ struct Space::State {
     std::vector<std::int32_t> movers;  ///< bodies that move, in order
     std::vector<std::int32_t> awake;   ///< of those, the dynamic ones
     std::vector<Vec3> velocity_before;
-    enum Touch : char { kUntouched, kTouched, kOnFaces, kSliding };  ///< see find_calm()
+    enum Touch : char { kUntouched, kTouched, kOnFaces, kSliding };  ///< see touch_of()
     std::vector<char> touched;                                       ///< by body
     float last_dt = 1.0f / 60;                                       ///< of the last internal step
     Vec3 up;                                                         ///< against gravity; zero without
@@ -54,17 +54,27 @@ struct Space::State {
     std::vector<char> moved;  ///< parallel to departures: Moved
     std::vector<std::int32_t> to_wake;
     bool slowed = false, slowed_before = false;  ///< more than a step can follow was asked for, and cut
+    std::vector<char> cut_in;                    ///< by chunk of movers: was a force cut?
 
     void internal_step(Space* space, float dt, int sub_steps);
+    void advance(float dt, int sub_steps, JobSystem* jobs);
     void quarantine_bad_input();
     void report_slowed();
     void quarantine(std::int32_t body);
     void wake_hit(float dt);
-    void load_solver(float h);
+    void load_solver(float h, JobSystem* jobs);
     void load_frame(std::int32_t body);
-    void read_contacts();
-    void find_calm(const Pair& pair, const Manifold& manifold, Vec3 normal);
-    void record(Pair& pair, const Manifold& manifold, Vec3 normal);
+    /// What one manifold tells after the solver.
+    struct Reading {
+        std::int32_t pair;
+        char touch;
+        Contact contact;
+    };
+    std::vector<std::vector<Reading>> readings;  ///< by chunk
+    void read_contacts(JobSystem* jobs);
+    Reading read(std::int32_t pair, const Manifold& manifold) const;
+    char touch_of(const Pair& pair, const Manifold& manifold, Vec3 normal) const;
+    void record(Pair& pair, const Contact& contact);
     void calm(BodyHot& body, float dt) const;
     enum Moved : char { kMoved, kMovedFast, kMovedBadly };
     void move_bodies(float dt, JobSystem* jobs);

@@ -1,6 +1,7 @@
 #include "dynamics/sweep.h"
 
 #include "dynamics/box_contact.h"
+#include "dynamics/jobs_in_chunks.h"
 #include "dynamics/round_contact.h"
 #include "dynamics/smooth_contact.h"
 
@@ -12,6 +13,7 @@ constexpr float kSkin = 0.04f;       // boxes are shrunk by this, or by what a t
 constexpr float kTouch = 0.01f;      // gap of shrunk boxes that counts as a hit
 constexpr float kSlowShare = 0.25f;  // of the body's thinnest edge: slower bodies need no sweep
 constexpr int kMostSteps = 48;
+constexpr std::size_t kChunk = 32;  // fast bodies
 
 float shrunk(float half) { return half - (half > 2 * kSkin ? kSkin : 0.5f * half); }
 Vec3 shrunk(Vec3 half) { return {shrunk(half.x), shrunk(half.y), shrunk(half.z)}; }
@@ -165,7 +167,7 @@ float Sweep::against_body(const BodyStore& bodies, std::int32_t a, std::int32_t 
 }
 
 float Sweep::against_world(const BodyStore& bodies, const WorldSolids& world,
-                           const std::uint16_t (&layers)[16], std::int32_t a) {
+                           const std::uint16_t (&layers)[16], std::int32_t a, TerrainPatch& patch) const {
     const BodyHot& h = bodies.hot[std::size_t(a)];
     if (!world.any() || !(layers[h.layer] >> int(Layer::terrain) & 1)) return 1;
     const Path p = path_of(bodies, a);
@@ -203,14 +205,14 @@ float Sweep::against_world(const BodyStore& bodies, const WorldSolids& world,
         const Cell first = cell_at(lo), last = cell_at(hi);
         float best = 1;
         each_tile(first, last, [&](const CellBox& cells) {
-            patch_.gather(world, origin, home, cells, !(layers[h.layer] >> int(Layer::soft_terrain) & 1),
-                          to_float(lo - origin), to_float(hi - origin));
-            if (patch_.solids.empty()) return;
+            patch.gather(world, origin, home, cells, !(layers[h.layer] >> int(Layer::soft_terrain) & 1),
+                         to_float(lo - origin), to_float(hi - origin));
+            if (patch.solids.empty()) return;
             const Vec3 start = to_float(origin - from), step = -(p.step * (s1 - s0));
             const float share = advance(
                 {h.shape->solids.data(), h.shape->solids.size(), h.com, h.shape->lo, h.shape->hi,
                  h.shape->groups, round_or_null(*h.shape)},
-                {patch_.solids.data(), patch_.solids.size(), {}, {}, {}},
+                {patch.solids.data(), patch.solids.size(), {}, {}, {}},
                 [&](float s, Mat3& turn, Vec3& offset, Mat3& world_to_a) {
                     const Mat3 ra = to_matrix(blend(p.q0, p.q1, s0 + (s1 - s0) * s));
                     world_to_a = transposed(ra);
@@ -227,41 +229,53 @@ float Sweep::against_world(const BodyStore& bodies, const WorldSolids& world,
 
 void Sweep::run(BodyStore& bodies, const PairTable& table, const WorldSolids& world,
                 const std::uint16_t (&layers)[16], const std::vector<Departure>& moved,
-                const std::vector<std::int32_t>& fast) {
+                const std::vector<std::int32_t>& fast, JobSystem* jobs) {
     if (fast.empty()) return;
     moved_ = &moved;
     departure_of_.assign(bodies.hot.size(), -1);
     for (std::size_t i = 0; i < moved.size(); i++)
         departure_of_[std::size_t(moved[i].body)] = std::int32_t(i);
     share_.assign(moved.size(), 1);
-    for (const std::int32_t f : fast) {
-        const std::int32_t a = moved[std::size_t(f)].body;
-        if (!bodies.cold[std::size_t(a)].continuous) continue;
-        for (std::int32_t i = bodies.hot[std::size_t(a)].first_pair; i >= 0;) {
-            const Pair& p = table.pairs[std::size_t(i)];
-            const PairWait& wait = table.waits[std::size_t(i)];
-            const int side = p.a == a ? 0 : 1;
-            const std::int32_t b = side == 0 ? p.b : p.a;
-            i = p.next[side];
-            if (p.vetoed) continue;
-            // Farther apart than both went.
-            if (bodies.way[std::size_t(p.a)] + bodies.way[std::size_t(p.b)] <= wait.until) continue;
-            if (b == 0) {
-                const float world_share = against_world(bodies, world, layers, a);
-                if (world_share < share_[std::size_t(f)]) share_[std::size_t(f)] = world_share;
-                continue;
+    const std::size_t chunks = (fast.size() + kChunk - 1) / kChunk;
+    if (chunks_.size() < chunks) chunks_.resize(chunks);
+    in_chunks(jobs, chunks, [&](std::size_t c) {
+        Chunk& chunk = chunks_[c];
+        chunk.stops.clear();
+        for (std::size_t k = c * kChunk; k < (c + 1) * kChunk && k < fast.size(); k++) {
+            const std::int32_t f = fast[k], a = moved[std::size_t(f)].body;
+            if (!bodies.cold[std::size_t(a)].continuous) continue;
+            for (std::int32_t i = bodies.hot[std::size_t(a)].first_pair; i >= 0;) {
+                const Pair& p = table.pairs[std::size_t(i)];
+                const PairWait& wait = table.waits[std::size_t(i)];
+                const int side = p.a == a ? 0 : 1;
+                const std::int32_t b = side == 0 ? p.b : p.a;
+                i = p.next[side];
+                if (p.vetoed) continue;
+                // Farther apart than both went.
+                if (bodies.way[std::size_t(p.a)] + bodies.way[std::size_t(p.b)] <= wait.until) continue;
+                if (b == 0) {
+                    const float share = against_world(bodies, world, layers, a, chunk.patch);
+                    if (share < 1) chunk.stops.push_back({f, share});
+                    continue;
+                }
+                const Path pa = path_of(bodies, a), pb = path_of(bodies, b);
+                const float thin = bodies.hot[std::size_t(a)].thickness < bodies.hot[std::size_t(b)].thickness
+                                       ? bodies.hot[std::size_t(a)].thickness
+                                       : bodies.hot[std::size_t(b)].thickness;
+                if (length(pa.step - pb.step) <= kSlowShare * thin) continue;
+                const float share = against_body(bodies, a, b);
+                if (share >= 1) continue;
+                chunk.stops.push_back({f, share});
+                const std::int32_t other = departure_of_[std::size_t(b)];
+                if (other >= 0) chunk.stops.push_back({other, share});
             }
-            const Path pa = path_of(bodies, a), pb = path_of(bodies, b);
-            const float thin = bodies.hot[std::size_t(a)].thickness < bodies.hot[std::size_t(b)].thickness
-                                   ? bodies.hot[std::size_t(a)].thickness
-                                   : bodies.hot[std::size_t(b)].thickness;
-            if (length(pa.step - pb.step) <= kSlowShare * thin) continue;
-            const float share = against_body(bodies, a, b);
-            if (share < share_[std::size_t(f)]) share_[std::size_t(f)] = share;
-            const std::int32_t other = departure_of_[std::size_t(b)];
-            if (other >= 0 && share < share_[std::size_t(other)]) share_[std::size_t(other)] = share;
         }
-    }
+    });
+    for (std::size_t c = 0; c < chunks; c++)
+        for (const Chunk::Stop& stop : chunks_[c].stops) {
+            float& share = share_[std::size_t(stop.moved)];
+            if (stop.share < share) share = stop.share;
+        }
     for (std::size_t i = 0; i < moved.size(); i++) {
         if (share_[i] >= 1) continue;
         const Departure& d = moved[i];

@@ -13,6 +13,7 @@
 #include "dynamics/body_store.h"
 #include "dynamics/pairs.h"
 #include "dynamics/terrain_patch.h"
+#include "talus/jobs.h"
 
 #include <vector>
 
@@ -34,7 +35,7 @@ class Sweep {
     /// @param moved  every body that moved, in order; `fast` those that need a sweep (indices into moved)
     void run(BodyStore& bodies, const PairTable& table, const WorldSolids& world,
              const std::uint16_t (&layers)[16], const std::vector<Departure>& moved,
-             const std::vector<std::int32_t>& fast);
+             const std::vector<std::int32_t>& fast, JobSystem* jobs);
 
  private:
     struct Path {
@@ -47,12 +48,20 @@ class Sweep {
     Path path_of(const BodyStore& bodies, std::int32_t body) const;
     float against_body(const BodyStore& bodies, std::int32_t a, std::int32_t b) const;
     float against_world(const BodyStore& bodies, const WorldSolids& world, const std::uint16_t (&layers)[16],
-                        std::int32_t a);
+                        std::int32_t a, TerrainPatch& patch) const;
 
     std::vector<std::int32_t> departure_of_;  // by body, -1: did not move
     const std::vector<Departure>* moved_ = nullptr;
     std::vector<float> share_;  // by entry of moved
-    TerrainPatch patch_;
+    struct Chunk {
+        TerrainPatch patch;
+        struct Stop {
+            std::int32_t moved;
+            float share;
+        };
+        std::vector<Stop> stops;
+    };
+    std::vector<Chunk> chunks_;
 };
 
 }  // namespace talus

@@ -29,8 +29,8 @@ struct WorldSolids {
     float smooth_friction = 0.6f;
 
     bool any() const { return grid || has_ground || smooth; }
-    /// A lower bound of the distance from a box to any block or the ground plane, by what the bricks near it hold; at most
-    /// `most`.
+    /// A lower bound of the distance from a box to any block or the ground plane, by what the bricks near it
+    /// hold; at most `most`.
     float free_distance(DVec3 lo, DVec3 hi, float most) const;
 };
 

@@ -425,4 +425,11 @@ namespace simd4 = simd_scalar;
 #endif
 using simd4::Double4;
 
+/// Tells the machine that a loop only watches a value.
+TALUS_INLINE void spin_wait() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
 }  // namespace talus
