@@ -62,7 +62,7 @@ TEST(Threads, SameBits) {
     for (const int n : {2, 3}) {
         Workers workers(n);
         EXPECT_EQ(heap_hashes(&workers), alone) << n << " threads";
-        EXPECT_GT(workers.calls, 60u) << "work is shared in most steps";
+        EXPECT_GT(workers.calls, 60u) << "one call shares a whole step";
     }
 }
 
