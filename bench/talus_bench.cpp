@@ -91,11 +91,12 @@ int main(int argc, char** argv) {
         return 1;
     }
 
-    // An edit: one cube out of the first piece, nine times.
+    // An edit: one more cube out of the first piece, nine times.
     std::vector<double> edits;
-    if (!scene.pieces.empty() && scene.pieces[0].cubes.size() > 9)
+    scenes::RigidPiece less;
+    if (!scene.pieces.empty()) less = scene.pieces[0];
+    if (less.cubes.size() > 9)
         for (int i = 0; i < 9; i++) {
-            scenes::RigidPiece less = scene.pieces[0];
             less.cubes.erase(less.cubes.begin() + std::ptrdiff_t(less.cubes.size() * std::size_t(i) / 9));
             edits.push_back(engine->edit(0, less));
         }

@@ -3,6 +3,8 @@
 
 #include <time.h>
 
+#include <optional>
+
 namespace talus::bench {
 
 namespace {
@@ -32,21 +34,44 @@ class TalusEngine final : public Engine {
                0.5 * double(dot(w, b.inertia() * w));
     }
     double edit(std::size_t i, const scenes::RigidPiece& now) override {
-        BlockTable table;
-        Material m;
-        m.density = scene_.density;
-        const BlockId id = table.add(m);
-        Grid grid(table);
-        for (const Cell c : now.cubes) grid.set(c, id);
+        // What changed, in terms of the grid a user keeps.
+        Grid& grid = edited_grid(i);
+        std::vector<BlockChange> changes;
+        Grid wanted(table_);
+        for (const Cell c : now.cubes) wanted.set(c, block_);
+        grid.for_each([&](Cell c, BlockId) {
+            if (!wanted.has(c)) changes.push_back({c, block_, kAir});
+        });
+        wanted.for_each([&](Cell c, BlockId) {
+            if (!grid.has(c)) changes.push_back({c, kAir, block_});
+        });
+        for (const BlockChange& c : changes) grid.set(c.cell, c.now);
         timespec a, b;
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
-        placed_.body_of[i].set_shape(BodyShape::from_grid(grid, 1));
+        placed_.body_of[i].change_blocks(table_, changes);
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
         return double(b.tv_sec - a.tv_sec) * 1e3 + double(b.tv_nsec - a.tv_nsec) * 1e-6;
     }
     void wake_all_for_good() override { placed_.space->set_allow_sleep(false); }
 
  private:
+    /// The blocks of the piece that is edited. The first edit gives its body a shape of this table's blocks.
+    Grid& edited_grid(std::size_t i) {
+        if (grid_ && edited_ == i) return *grid_;
+        Material m;
+        m.density = scene_.density;
+        block_ = table_.add(m);
+        grid_.emplace(table_);
+        edited_ = i;
+        for (const Cell c : scene_.pieces[i].cubes) grid_->set(c, block_);
+        placed_.body_of[i].set_shape(BodyShape::from_grid(*grid_, 1));
+        return *grid_;
+    }
+
+    BlockTable table_;
+    BlockId block_ = kAir;
+    std::optional<Grid> grid_;
+    std::size_t edited_ = 0;
     std::unique_ptr<TbbJobs> jobs_;  // outlives the space
     scenes::RigidScene scene_;
     scenes::PlacedScene placed_;

@@ -27,10 +27,17 @@ struct ShapeBox {
     float friction = -1;   ///< negative: the body's (boxes from_grid: always the body's)
 };
 
+/// A block of a grid was changed.
+struct BlockChange {
+    Cell cell;
+    BlockId was = kAir, now = kAir;
+};
+
 /// What a body is made of: axis-aligned boxes in its frame, given one by one or taken from a grid of blocks;
 /// or one ball or capsule.
 /// Boxes thinner than 0.06 m on an axis are padded to that, about their middle. Boxes that share a whole
-/// face (and density, friction) merge, so that nothing catches on inner seams. Immutable and cheap to copy.
+/// face (and density, friction) merge, so that nothing catches on inner seams. Cheap to copy; a copy never
+/// changes with the other.
 class BodyShape {
  public:
     BodyShape();  ///< empty
@@ -45,10 +52,14 @@ class BodyShape {
     /// The solids of a grid; frame = the grid's, so cell (0,0,0) is [0, cell_size]^3. Mass comes from every
     /// block.
     static BodyShape from_grid(const Grid& grid, float cell_size);
+    /// Blocks of the grid it was made from changed. Costs O(brick) a block, however big the grid, and ends in
+    /// the same bits as a shape made anew from it. The first change of a shape that has copies copies it.
+    /// Pre (assert): made by from_grid; `was` is what was there; ids are of `table`, the grid's.
+    void change_blocks(const BlockTable& table, std::span<const BlockChange> changes);
 
     bool is_empty() const;
     std::size_t box_count() const;  ///< 0 for a ball or capsule
-    std::span<const ShapeBox> boxes() const;
+    std::vector<ShapeBox> boxes() const;
     float radius() const;       ///< of a ball or capsule; else 0
     float half_length() const;  ///< of a capsule's straight part; else 0
     double volume() const;      ///< of all boxes, ballast too, m^3
@@ -58,10 +69,10 @@ class BodyShape {
     float mean_friction(float otherwise) const;
 
     struct Data;
-    const std::shared_ptr<const Data>& data() const { return data_; }
+    const Data* data() const { return data_.get(); }
 
  private:
-    std::shared_ptr<const Data> data_;
+    std::shared_ptr<Data> data_;
 };
 
 /// Built-in layers; 4 to 15 are the user's (Space::set_layers_collide).
@@ -165,6 +176,9 @@ class Body {
     /// A new shape in the same frame (blocks added or removed). Velocity is kept at every point that stays:
     /// the centre of mass gets the velocity the old body had there. Wakes this body and what touches it.
     void set_shape(const BodyShape& shape);
+    /// The same for blocks that were removed, placed or swapped, see BodyShape::change_blocks. Wakes this
+    /// body and what is near those blocks.
+    void change_blocks(const BlockTable& table, std::span<const BlockChange> changes);
 
  private:
     Space* space_ = nullptr;

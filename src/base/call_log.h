@@ -85,6 +85,7 @@ enum class Call : std::uint8_t {
     fill,                  // centre, radius
     smooth_changed,        // box of samples
     smooth_samples,        // answers of the source
+    body_change_blocks,    // body, changes (ids of the level's table)
 };
 
 struct CallLog {

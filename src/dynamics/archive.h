@@ -14,6 +14,11 @@ void archive(A& a, T& v) {
     a(v.index, v.generation);
 }
 
+template <class A, MaybeConst<BlockChange> T>
+void archive(A& a, T& v) {
+    a(v.cell, v.was, v.now);
+}
+
 /// All but the owner.
 template <class A, MaybeConst<BodySettings> T>
 void archive(A& a, T& v) {

@@ -1,6 +1,8 @@
 #include "dynamics/archive.h"
 #include "dynamics/state.h"
 
+#include <algorithm>
+
 namespace talus {
 
 namespace {
@@ -301,17 +303,17 @@ const BodyShape& Body::shape() const {
     return b ? b.cold->shape : nothing;
 }
 
-void Body::set_shape(const BodyShape& shape) {
-    const Recorded call(log_of(*this), Call::body_set_shape, id_, shape);
-    const Access b = access_body(*this);
-    if (!b) return;
+namespace {
+
+/// Follows a change of the shape by `change`: mass, pose of the frame, contacts, velocity of what stays.
+template <class F>
+void reshape(const Access& b, F&& change) {
     Space::State& s = *b.state;
     s.wake(b.index);
-    s.wake_neighbours(b.index);
     const Pose pose = s.bodies.frame_pose(b.index);
     const Vec3 old_com = b.cold->local_com;
     const bool was_dynamic = b.hot->dynamic;
-    b.cold->shape = shape;
+    change(b.cold->shape);
     s.bodies.refresh_mass(b.index);
     s.bodies.set_frame_pose(b.index, pose);
     const Vec3 shift = b.cold->local_com - old_com;
@@ -328,6 +330,34 @@ void Body::set_shape(const BodyShape& shape) {
                     (p.a == b.index ? point.on_a : point.on_b) - shift;
     });
     s.refresh_contacts(b.index);
+}
+
+}  // namespace
+
+void Body::set_shape(const BodyShape& shape) {
+    const Recorded call(log_of(*this), Call::body_set_shape, id_, shape);
+    const Access b = access_body(*this);
+    if (!b) return;
+    b.state->wake_neighbours(b.index);
+    reshape(b, [&](BodyShape& old) { old = shape; });
+}
+
+void Body::change_blocks(const BlockTable& table, std::span<const BlockChange> changes) {
+    const Recorded call(log_of(*this), Call::body_change_blocks, id_,
+                        std::vector<BlockChange>(changes.begin(), changes.end()));
+    const Access b = access_body(*this);
+    if (!b || changes.empty()) return;
+    const auto size = double(b.cold->shape.data()->cell_size);
+    Cell lo = changes[0].cell, hi = lo;
+    for (const BlockChange& c : changes) {
+        lo = {std::min(lo.x, c.cell.x), std::min(lo.y, c.cell.y), std::min(lo.z, c.cell.z)};
+        hi = {std::max(hi.x, c.cell.x), std::max(hi.y, c.cell.y), std::max(hi.z, c.cell.z)};
+    }
+    const DVec3 from{lo.x * size, lo.y * size, lo.z * size};
+    const DVec3 to{(hi.x + 1.0) * size, (hi.y + 1.0) * size, (hi.z + 1.0) * size};
+    b.state->wake_near(b.index, to_float((from + to) * 0.5 - to_double(b.cold->local_com)),
+                       to_float((to - from) * 0.5));
+    reshape(b, [&](BodyShape& shape) { shape.change_blocks(table, changes); });
 }
 
 }  // namespace talus

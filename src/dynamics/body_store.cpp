@@ -1,5 +1,7 @@
 #include "dynamics/body_store.h"
 
+#include "mass/principal_frame.h"
+
 namespace talus {
 
 std::int32_t BodyStore::add(const BodyShape& shape, const BodySettings& s) {
@@ -84,11 +86,14 @@ void BodyStore::refresh_mass(std::int32_t i) {
     h.shape = &d;
     h.thickness = d.thickness;
     h.round = d.is_round();
-    MassSums sums = d.own;
-    sums += d.unit.scaled(c.density);
+    MassMoments sums = d.own;
+    const double density = c.density;
+    sums.mass += d.unit.mass * density;
+    for (int k = 0; k < 3; k++) sums.first[k] += d.unit.first[k] * density;
+    for (int k = 0; k < 6; k++) sums.second[k] += d.unit.second[k] * density;
     DVec3 center = d.reference;
     c.mass = float(sums.mass);
-    if (sums.mass > 0) center = sums.first / sums.mass;
+    if (sums.mass > 0) center = DVec3{sums.first[0], sums.first[1], sums.first[2]} / sums.mass;
     c.local_com = to_float(center);
     h.com = to_float(center - d.reference);
     h.box_center = (d.lo + d.hi) * 0.5f - h.com;
@@ -116,13 +121,14 @@ void BodyStore::refresh_mass(std::int32_t i) {
         }
         c.isotropic = most - least <= 1e-4f * most;
     }
-    // The farthest corner of the bounds, or of any box when that is nearer.
+    // The farthest corner of any box, or of the bounds where there are too many boxes.
     float radius2 = 0;
-    for (const CollisionBox& b : d.solids) {
-        const Vec3 r = b.center - h.com;
-        const Vec3 e{std::fabs(r.x) + b.half.x, std::fabs(r.y) + b.half.y, std::fabs(r.z) + b.half.z};
+    auto reach = [&](Vec3 r, Vec3 half) {
+        const Vec3 e{std::fabs(r.x) + half.x, std::fabs(r.y) + half.y, std::fabs(r.z) + half.z};
         if (dot(e, e) > radius2) radius2 = dot(e, e);
-    }
+    };
+    for (const CollisionBox& b : d.solids) reach(b.center - h.com, b.half);
+    if (d.bricks) reach(h.box_center, h.box_half);
     h.radius = h.round ? d.round_radius + d.round_half : std::sqrt(radius2);
 }
 

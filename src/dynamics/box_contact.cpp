@@ -67,7 +67,7 @@ bool leads_out(Vec3 p, const BoxSet<Solid>& set, int box, int axis, float side, 
 
 template <class Solid>
 bool leads_out(Vec3 p, const BoxSet<Solid>& set, int box, Vec3 normal, float slant) {
-    return set.lone || leads_out(p, set.boxes[box], normal, *set.solid, slant);
+    return set.lone || leads_out(p, set.boxes[std::size_t(box)], normal, *set.solid, slant);
 }
 
 /// What is known of one pair of boxes.
@@ -84,16 +84,19 @@ struct BoxPair {
     float margin;
     std::vector<ContactPoint>& out;
 
+    const CollisionBox& box_a() const { return a.boxes[std::size_t(ia)]; }
+    const CollisionBox& box_b() const { return b.boxes[std::size_t(ib)]; }
     Vec3 to_b(Vec3 p) const { return mul_transposed(turn, p - offset); }
     Vec3 to_a(Vec3 p) const { return turn * p + offset; }
 
     void add(Vec3 pa, Vec3 pb, Vec3 normal, float separation, int axis, bool positive) const {
-        out.push_back({pa, pb, normal, separation, axis * 2 + (positive ? 1 : 0), ia, ib});
+        out.push_back(
+            {pa, pb, normal, separation, axis * 2 + (positive ? 1 : 0), box_a().friction, box_b().friction});
     }
 
     /// Two faces: points of one clipped to the other.
     void face_contacts(int axis, float slant) const {
-        const CollisionBox &qa = a.boxes[ia], &qb = b.boxes[ib];
+        const CollisionBox &qa = box_a(), &qb = box_b();
         ClippedFace face;
         if (axis < 3) {
             const float side = s.along[axis] > 0 ? 1.0f : -1.0f;
@@ -128,7 +131,7 @@ struct BoxPair {
     /// Two edges that cross: the nearest points of their lines.
     void edge_contact(int axis, float slant) const {
         const int i = (axis - 6) / 3, j = (axis - 6) % 3;
-        const CollisionBox &qa = a.boxes[ia], &qb = b.boxes[ib];
+        const CollisionBox &qa = box_a(), &qb = box_b();
         const bool positive = s.along[axis] > 0;
         const Vec3 normal = axes.axis(axis) * (positive ? 1.0f : -1.0f);
         Vec3 pa = qa.center, pb = center_b;
@@ -149,8 +152,8 @@ struct BoxPair {
     }
 
     bool hidden(int axis) const {
-        return axis < 3 ? a.boxes[ia].cover & face_bit(axis, s.along[axis] > 0)
-                        : b.boxes[ib].cover & face_bit(axis - 3, s.along[axis] < 0);
+        return axis < 3 ? box_a().cover & face_bit(axis, s.along[axis] > 0)
+                        : box_b().cover & face_bit(axis - 3, s.along[axis] < 0);
     }
 
     /// The best face not yet tried; -1: none.
@@ -288,26 +291,35 @@ float SharedAxes::best_axis(Vec3 d, Vec3 ha, Vec3 hb, Vec3& axis_out) const {
     return s.distance[best];
 }
 
+namespace {
+
+/// Half the extent along each axis of a of a box of b.
+Vec3 extent_of(const Mat3& turn, Vec3 half) {
+    Vec3 extent;
+    for (int k = 0; k < 3; k++)
+        extent[k] = std::fabs(turn.m[k][0]) * half.x + std::fabs(turn.m[k][1]) * half.y +
+                    std::fabs(turn.m[k][2]) * half.z;
+    return extent;
+}
+
+/// @param lo,hi  bounds of a
 template <class SolidA, class SolidB>
 float collide_boxes(const BoxSet<SolidA>& a, Vec3 lo, Vec3 hi, const BoxSet<SolidB>& b, const Mat3& turn,
                     Vec3 offset, const SharedAxes& axes, float margin, std::vector<ContactPoint>& out) {
     float nearest = 1e9f;
     const float far = margin + length(axes.motion());
-    for (std::int32_t ib = 0; ib < b.count; ib++) {
+    for (std::size_t ib = 0; ib < b.boxes.size(); ib++) {
         const CollisionBox& qb = b.boxes[ib];
         const Vec3 center = turn * qb.center + offset;
         // Bounds of this box against those of the whole of a, then of its groups.
-        Vec3 extent;
-        for (int k = 0; k < 3; k++)
-            extent[k] = std::fabs(turn.m[k][0]) * qb.half.x + std::fabs(turn.m[k][1]) * qb.half.y +
-                        std::fabs(turn.m[k][2]) * qb.half.z;
+        const Vec3 extent = extent_of(turn, qb.half);
         const float gap = gap_between(lo, hi, center, extent);
         if (gap > far) {
             if (gap < nearest) nearest = gap;
             continue;
         }
-        auto test = [&](std::int32_t first, std::int32_t last) {
-            for (std::int32_t ia = first; ia < last; ia++) {
+        auto test = [&](std::size_t first, std::size_t last) {
+            for (std::size_t ia = first; ia < last; ia++) {
                 const CollisionBox& qa = a.boxes[ia];
                 SharedAxes::Separations s;
                 const float distance = axes.evaluate(center - qa.center, qa.half, qb.half, margin, s);
@@ -316,11 +328,12 @@ float collide_boxes(const BoxSet<SolidA>& a, Vec3 lo, Vec3 hi, const BoxSet<Soli
                     continue;
                 }
                 nearest = -1;
-                BoxPair<SolidA, SolidB>{a, b, ia, ib, center, turn, offset, axes, s, margin, out}.run();
+                BoxPair<SolidA, SolidB>{a, b, int(ia), int(ib), center, turn, offset, axes, s, margin, out}
+                    .run();
             }
         };
         if (a.groups.empty()) {
-            test(0, a.count);
+            test(0, a.boxes.size());
             continue;
         }
         for (std::size_t g = 0; g < a.groups.size(); g++) {
@@ -329,17 +342,96 @@ float collide_boxes(const BoxSet<SolidA>& a, Vec3 lo, Vec3 hi, const BoxSet<Soli
                 if (apart < nearest) nearest = apart;
                 continue;
             }
-            const std::size_t last = (g + 1) * BoxGroup::kSize;
-            test(std::int32_t(g * BoxGroup::kSize),
-                 last < std::size_t(a.count) ? std::int32_t(last) : a.count);
+            const std::size_t first = g * BoxGroup::kSize, last = first + BoxGroup::kSize;
+            test(first, last < a.boxes.size() ? last : a.boxes.size());
         }
     }
     return nearest;
 }
 
-template float collide_boxes(const BoxSet<BodyShape::Data>&, Vec3, Vec3, const BoxSet<BodyShape::Data>&,
-                             const Mat3&, Vec3, const SharedAxes&, float, std::vector<ContactPoint>&);
-template float collide_boxes(const BoxSet<BodyShape::Data>&, Vec3, Vec3, const BoxSet<TerrainPatch>&,
-                             const Mat3&, Vec3, const SharedAxes&, float, std::vector<ContactPoint>&);
+BoxSet<PartSolid> set_of(const SolidPart& part, const PartSolid& solid, bool lone) {
+    return {part.solids, &solid, lone, part.groups};
+}
+
+/// Every part of a near a part of b.
+/// @param lo,hi  bounds of that part of b, in b's axes about the origin that `offset` leads to
+template <class SolidB>
+float collide_parts(const BodyShape::Data& a, const BoxSet<SolidB>& b, Vec3 lo, Vec3 hi, const Mat3& turn,
+                    Vec3 offset, const SharedAxes& axes, float margin, std::vector<ContactPoint>& out) {
+    if (!a.bricks) {
+        const PartSolid solid{&a};
+        return collide_boxes(set_of(a, solid, a.only_box()), a.lo, a.hi, b, turn, offset, axes, margin, out);
+    }
+    float nearest = 1e9f;
+    const float far = margin + length(axes.motion());
+    const Vec3 center = turn * ((lo + hi) * 0.5f) + offset, extent = extent_of(turn, (hi - lo) * 0.5f);
+    auto apart = [&](Vec3 from, Vec3 to) {
+        const float gap = gap_between(from, to, center, extent);
+        if (gap <= far) return false;
+        if (gap < nearest) nearest = gap;
+        return true;
+    };
+    a.bricks->visit(a.reference, apart, [&](const BrickTree::Brick& brick, Vec3 origin) {
+        const PartSolid solid{&brick.part, &*a.bricks, &brick};
+        const std::size_t before = out.size();
+        const float d = collide_boxes(set_of(brick.part, solid, false), brick.part.lo, brick.part.hi, b, turn,
+                                      offset - origin, axes, margin, out);
+        if (d < nearest) nearest = d;
+        for (std::size_t i = before; i < out.size(); i++) {
+            out[i].on_a += origin;
+            out[i].on_b += origin;
+        }
+    });
+    return nearest;
+}
+
+}  // namespace
+
+float collide_shapes(const BodyShape::Data& a, const BodyShape::Data& b, const Mat3& turn, Vec3 offset,
+                     const SharedAxes& axes, float margin, std::vector<ContactPoint>& out) {
+    if (!b.bricks) {
+        const PartSolid solid{&b};
+        return collide_parts(a, set_of(b, solid, b.only_box()), b.lo, b.hi, turn, offset, axes, margin, out);
+    }
+    float nearest = 1e9f;
+    const float far = margin + length(axes.motion());
+    auto apart = [&](Vec3 from, Vec3 to) {
+        const float gap = gap_between(a.lo, a.hi, turn * ((from + to) * 0.5f) + offset,
+                                      extent_of(turn, (to - from) * 0.5f));
+        if (gap <= far) return false;
+        if (gap < nearest) nearest = gap;
+        return true;
+    };
+    b.bricks->visit(b.reference, apart, [&](const BrickTree::Brick& brick, Vec3 origin) {
+        const PartSolid solid{&brick.part, &*b.bricks, &brick};
+        const float d = collide_parts(a, set_of(brick.part, solid, false), brick.part.lo, brick.part.hi, turn,
+                                      turn * origin + offset, axes, margin, out);
+        if (d < nearest) nearest = d;
+    });
+    return nearest;
+}
+
+float collide_terrain(const BodyShape::Data& a, const TerrainPatch& b, const Mat3& turn, Vec3 offset,
+                      const SharedAxes& axes, float margin, std::vector<ContactPoint>& out) {
+    if (!a.bricks)
+        return collide_parts(a, BoxSet<TerrainPatch>{b.solids, &b, false}, {}, {}, turn, offset, axes, margin,
+                             out);
+    // Boxes that follow each other lie together.
+    float nearest = 1e9f;
+    for (std::size_t first = 0; first < b.solids.size(); first += BoxGroup::kSize) {
+        const std::size_t left = b.solids.size() - first;
+        const auto boxes =
+            std::span(b.solids).subspan(first, left < BoxGroup::kSize ? left : BoxGroup::kSize);
+        Vec3 lo = boxes[0].center - boxes[0].half, hi = boxes[0].center + boxes[0].half;
+        for (const CollisionBox& box : boxes) {
+            lo = min(lo, box.center - box.half);
+            hi = max(hi, box.center + box.half);
+        }
+        const float d =
+            collide_parts(a, BoxSet<TerrainPatch>{boxes, &b, false}, lo, hi, turn, offset, axes, margin, out);
+        if (d < nearest) nearest = d;
+    }
+    return nearest;
+}
 
 }  // namespace talus

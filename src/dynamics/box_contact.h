@@ -22,12 +22,14 @@
 
 namespace talus {
 
+class TerrainPatch;
+
 struct ContactPoint {
     Vec3 on_a, on_b;  ///< on the two surfaces
     Vec3 normal;      ///< unit, from a to b
     float separation;
-    std::int32_t key;  ///< axis and sign: points of one key share their normal
-    std::int32_t box_a, box_b;
+    std::int32_t key;              ///< axis and sign: points of one key share their normal
+    float friction_a, friction_b;  ///< of the two boxes; negative: the body's
 };
 
 /// The 15 separating axes between boxes along the unit axes and boxes along the columns of `turn`.
@@ -90,22 +92,31 @@ inline __attribute__((always_inline)) float SharedAxes::evaluate(Vec3 d, Vec3 ha
     return margin;
 }
 
-/// Whole boxes with what tells their inside from their outside.
+/// Boxes with what tells their inside from their outside.
 template <class Solid>
 struct BoxSet {
-    const CollisionBox* boxes;
-    std::int32_t count;
-    const Solid* solid;                     ///< solid_at(Vec3), in the set's own frame
-    bool lone;                              ///< a single box with nothing beside it: needs no filter
-    std::span<const BoxGroup> groups = {};  ///< of the boxes; empty where they are few
+    std::span<const CollisionBox> boxes;
+    const Solid* solid;                     // solid_at(Vec3), in the set's own frame
+    bool lone;                              // a single box with nothing beside it: needs no filter
+    std::span<const BoxGroup> groups = {};  // of the boxes; empty where they are few
 };
 
-/// Adds the contact points nearer than `margin`, or that the motion of `axes` may bring so near, to `out`.
-/// @param turn,offset  place b's frame in a's: on_a = turn * on_b + offset
-/// @param lo,hi  bounds of a, for culling boxes of b
+/// The places of a part of a shape: in a brick they go on in the bricks beside it.
+struct PartSolid {
+    const SolidPart* part;
+    const BrickTree* tree = nullptr;
+    const BrickTree::Brick* brick = nullptr;
+    bool solid_at(Vec3 p) const { return brick ? tree->solid_at(*brick, p) : part->solid_at(p); }
+};
+
+/// Adds the contact points of two shapes nearer than `margin`, or that the motion of `axes` may bring so
+/// near, to `out`.
+/// @param turn,offset  place b's frame in a's, both about their references: on_a = turn * on_b + offset
 /// @return a lower bound of the distance when nothing is so near, else negative
-template <class SolidA, class SolidB>
-float collide_boxes(const BoxSet<SolidA>& a, Vec3 lo, Vec3 hi, const BoxSet<SolidB>& b, const Mat3& turn,
-                    Vec3 offset, const SharedAxes& axes, float margin, std::vector<ContactPoint>& out);
+float collide_shapes(const BodyShape::Data& a, const BodyShape::Data& b, const Mat3& turn, Vec3 offset,
+                     const SharedAxes& axes, float margin, std::vector<ContactPoint>& out);
+/// The same for terrain.
+float collide_terrain(const BodyShape::Data& a, const TerrainPatch& b, const Mat3& turn, Vec3 offset,
+                      const SharedAxes& axes, float margin, std::vector<ContactPoint>& out);
 
 }  // namespace talus

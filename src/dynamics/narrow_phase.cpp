@@ -32,23 +32,39 @@ float turn_between(const Mat3& a, const Mat3& b) {
     return std::sqrt(sum * 0.5f);
 }
 
-/// Keeps at most four points that hold the cluster best. @return how many
-int pick_points(const std::vector<ContactPoint>& points, int (&cluster)[64], int n, Vec3 normal) {
-    if (n <= 4) return n;
-    auto point = [&](int k) -> const ContactPoint& { return points[std::size_t(cluster[k])]; };
+/// Keeps at most four points that hold the cluster best: corners of what touches.
+void pick_points(const std::vector<ContactPoint>& points, std::vector<std::int32_t>& cluster, Vec3 normal,
+                 Vec3 tangent) {
+    if (cluster.size() <= 4) return;
+    auto point = [&](std::int32_t k) -> const ContactPoint& { return points[std::size_t(k)]; };
     // Points still apart count less.
-    auto worth = [&](int k) {
+    auto worth = [&](std::int32_t k) {
         const float s = point(k).separation;
         if (s <= 0) return 1.0f;
         const float w = 1 - s * 20;
         return w > 0.05f ? w : 0.05f;
     };
     constexpr float kClear = 1e-4f;  // the first of near-equals wins, whatever the rounding
-    int keep[4] = {0, 0, -1, -1};
-    for (int k = 1; k < n; k++)
+    std::int32_t keep[4] = {cluster[0], -1, -1, -1};
+    for (const std::int32_t k : cluster)
         if (point(k).separation < point(keep[0]).separation - kClear) keep[0] = k;
+    constexpr std::size_t kMany = 16;
+    if (cluster.size() > kMany) {
+        // Of all that are about as deep, a corner: the middle of a side would leave one of its ends without
+        // support.
+        constexpr float kLevel = 2e-3f;
+        const float deepest = point(keep[0]).separation;
+        const Vec3 slanting = tangent * 0.8f + cross(normal, tangent) * 0.6f;
+        float most = -1e9f;
+        for (const std::int32_t k : cluster) {
+            const float d = dot(point(k).on_a, slanting);
+            if (point(k).separation > deepest + kLevel || d <= most + kClear) continue;
+            most = d;
+            keep[0] = k;
+        }
+    }
     float most = -1;
-    for (int k = 0; k < n; k++) {
+    for (const std::int32_t k : cluster) {
         const Vec3 e = point(k).on_a - point(keep[0]).on_a;
         const float d = dot(e, e) * worth(k);
         if (d > most) {
@@ -58,7 +74,7 @@ int pick_points(const std::vector<ContactPoint>& points, int (&cluster)[64], int
     }
     const Vec3 line = point(keep[1]).on_a - point(keep[0]).on_a;
     float left = 0, right = 0;
-    for (int k = 0; k < n; k++) {
+    for (const std::int32_t k : cluster) {
         const float area = dot(cross(line, point(k).on_a - point(keep[0]).on_a), normal) * worth(k);
         if (area > left + kClear) {
             left = area;
@@ -69,11 +85,9 @@ int pick_points(const std::vector<ContactPoint>& points, int (&cluster)[64], int
             keep[3] = k;
         }
     }
-    int kept[4], m = 0;
-    for (const int k : keep)
-        if (k >= 0) kept[m++] = cluster[k];
-    for (int k = 0; k < m; k++) cluster[k] = kept[k];
-    return m;
+    cluster.clear();
+    for (const std::int32_t k : keep)
+        if (k >= 0) cluster.push_back(k);
 }
 
 }  // namespace
@@ -306,7 +320,6 @@ void NarrowPhase::collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 o
     const BodyHot& a = bodies_->hot[std::size_t(pair.a)];
     const BodyHot& b = bodies_->hot[std::size_t(pair.b)];
     chunk.points.clear();
-    chunk.friction_b.clear();
     float nearest;
     int found = 0;
     if (pair.b == 0) {
@@ -334,13 +347,7 @@ void NarrowPhase::collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 o
                                               (sb.hi - sb.lo) * 0.5f, margin, unused);
             if (whole > margin) nearest = whole;
         }
-        if (nearest < 0) {
-            const BoxSet<BodyShape::Data> set_a{sa.solids.data(), std::int32_t(sa.solids.size()), &sa,
-                                                sa.only_box(), sa.groups};
-            const BoxSet<BodyShape::Data> set_b{sb.solids.data(), std::int32_t(sb.solids.size()), &sb,
-                                                sb.only_box()};
-            nearest = collide_boxes(set_a, sa.lo, sa.hi, set_b, turn, apart, axes, margin, chunk.points);
-        }
+        if (nearest < 0) nearest = collide_shapes(sa, sb, turn, apart, axes, margin, chunk.points);
         found = build_manifolds(chunk, pair, turn, apart);
     }
     chunk.found.push_back({i, found});
@@ -382,33 +389,31 @@ float NarrowPhase::collide_world(Chunk& chunk, Pair& pair, Vec3 ahead, float mar
     }
 
     const BodyShape::Data& shape = *a.shape;
-    const BoxSet<BodyShape::Data> set_a{shape.solids.data(), std::int32_t(shape.solids.size()), &shape,
-                                        shape.only_box(), shape.groups};
     const Cell first = cell_at(lo), last = cell_at(hi);
     const Vec3 region_lo = to_float(lo - pair.origin), region_hi = to_float(hi - pair.origin);
     const SharedAxes axes(turn, ahead);
     each_tile(first, last, [&](const CellBox& cells) {
         chunk.patch.gather(*world_, pair.origin, home, cells, pass_soft, region_lo, region_hi);
         if (chunk.patch.solids.empty()) return;
-        const BoxSet<TerrainPatch> set_b{chunk.patch.solids.data(), std::int32_t(chunk.patch.solids.size()),
-                                         &chunk.patch, false};
+        const std::size_t before = chunk.points.size();
         const float d =
-            a.round
-                ? collide_round(shape, chunk.patch, turn, offset, margin + length(ahead), chunk.points)
-                : collide_boxes(set_a, shape.lo, shape.hi, set_b, turn, offset, axes, margin, chunk.points);
+            a.round ? collide_round(shape, chunk.patch, turn, offset, margin + length(ahead), chunk.points)
+                    : collide_terrain(shape, chunk.patch, turn, offset, axes, margin, chunk.points);
         if (d < nearest) nearest = d;
-        for (std::size_t i = chunk.friction_b.size(); i < chunk.points.size(); i++) {
+        for (std::size_t i = before; i < chunk.points.size(); i++) {
             // Just inside the block that is touched.
-            const ContactPoint& p = chunk.points[i];
+            ContactPoint& p = chunk.points[i];
             const Vec3 inside = mul_transposed(turn, p.on_b + p.normal * 0.02f - offset);
-            chunk.friction_b.push_back(chunk.patch.friction_at(*world_, home, inside));
+            p.friction_b = chunk.patch.friction_at(*world_, home, inside);
         }
     });
     if (world_->smooth) {
+        const std::size_t before = chunk.points.size();
         const float d =
             collide_smooth(*world_->smooth, a, size, margin + length(ahead), around, chunk.points);
         if (d < nearest) nearest = d;
-        chunk.friction_b.resize(chunk.points.size(), world_->smooth_friction);
+        for (std::size_t i = before; i < chunk.points.size(); i++)
+            chunk.points[i].friction_b = world_->smooth_friction;
     }
     return nearest;
 }
@@ -445,7 +450,7 @@ int NarrowPhase::build_manifolds(Chunk& chunk, Pair& pair, const Mat3& turn, Vec
     const BodyHot& b = bodies_->hot[std::size_t(pair.b)];
     const std::int32_t old = pair.first;
     const std::vector<ContactPoint>& points = chunk.points;
-    std::vector<std::int32_t>& left = chunk.left;
+    std::vector<std::int32_t>&left = chunk.left, &cluster = chunk.cluster;
     const std::size_t before = chunk.manifolds.size();
     left.resize(points.size());
     for (std::size_t i = 0; i < left.size(); i++) left[i] = std::int32_t(i);
@@ -455,7 +460,7 @@ int NarrowPhase::build_manifolds(Chunk& chunk, Pair& pair, const Mat3& turn, Vec
             if (points[std::size_t(left[i])].separation < points[std::size_t(deepest)].separation)
                 deepest = left[i];
         const ContactPoint& lead = points[std::size_t(deepest)];
-        int cluster[64], count = 0;
+        cluster.clear();
         std::size_t others = 0;
         for (std::size_t i = 0; i < n; i++) {
             const std::int32_t at = left[i];
@@ -464,37 +469,37 @@ int NarrowPhase::build_manifolds(Chunk& chunk, Pair& pair, const Mat3& turn, Vec
                 left[others++] = at;
                 continue;
             }
+            constexpr std::size_t kMostCompared = 64;  // beyond, pick_points() chooses far ones anyway
             bool same = false;
-            for (int k = 0; k < count && !same; k++) {
+            for (std::size_t k = 0; k < cluster.size() && k < kMostCompared && !same; k++) {
                 const ContactPoint& q = points[std::size_t(cluster[k])];
                 const Vec3 e = q.on_a - p.on_a;
                 if (dot(e, e) >= kSamePoint2) continue;
                 same = true;
                 if (p.separation < q.separation) cluster[k] = at;
             }
-            if (!same && count < 64) cluster[count++] = at;
+            if (!same) cluster.push_back(at);
         }
         n = others;
-        count = pick_points(points, cluster, count, lead.normal);
+        const Vec3 t = std::fabs(lead.normal.x) < 0.6f ? Vec3{0, -lead.normal.z, lead.normal.y}
+                                                       : Vec3{-lead.normal.y, lead.normal.x, 0};
+        const Vec3 tangent = t * (1 / length(t));
+        pick_points(points, cluster, lead.normal, tangent);
 
         Manifold& m = chunk.manifolds.emplace_back();
         m.a = pair.a;
         m.b = pair.b;
         m.normal = lead.normal;
-        const Vec3 t = std::fabs(lead.normal.x) < 0.6f ? Vec3{0, -lead.normal.z, lead.normal.y}
-                                                       : Vec3{-lead.normal.y, lead.normal.x, 0};
-        m.tangent = t * (1 / length(t));
-        m.count = count;
+        m.tangent = tangent;
+        m.count = std::int32_t(cluster.size());
         m.key = lead.key;
-        const float fa = friction_of(pair.a, a.shape->solids[std::size_t(lead.box_a)].friction);
-        const float fb = pair.b ? friction_of(pair.b, b.shape->solids[std::size_t(lead.box_b)].friction)
-                                : chunk.friction_b[std::size_t(deepest)];
+        const float fa = friction_of(pair.a, lead.friction_a), fb = friction_of(pair.b, lead.friction_b);
         m.friction = std::sqrt(fa * fb);
         const float ea = bodies_->cold[std::size_t(pair.a)].restitution;
         const float eb = pair.b ? bodies_->cold[std::size_t(pair.b)].restitution : 0;
         m.restitution = ea > eb ? ea : eb;
-        for (int k = 0; k < count; k++) {
-            const ContactPoint& p = points[std::size_t(cluster[k])];
+        for (int k = 0; k < m.count; k++) {
+            const ContactPoint& p = points[std::size_t(cluster[std::size_t(k)])];
             m.points[k].on_a = p.on_a - a.com;
             m.points[k].on_b = mul_transposed(turn, p.on_b - offset) - (pair.b ? b.com : Vec3{});
             m.points[k].separation = p.separation;

@@ -38,7 +38,7 @@ class NarrowPhase {
     struct Chunk {
         std::vector<ContactPoint> points;
         std::vector<std::int32_t> left;  // points not yet in a manifold
-        std::vector<float> friction_b;   // parallel to points, for the world
+        std::vector<std::int32_t> cluster;
         TerrainPatch patch;
 
         struct Found {

@@ -81,7 +81,8 @@ Vec3 seen_from(const BodyHot& h, DVec3 world) {
 }
 
 /// Distance of a ball's middle from the shape, and the way out; negative inside.
-float distance_to(const BodyShape::Data& shape, Vec3 p, Vec3& out) {
+/// @param reach  boxes farther than this need not be looked at
+float distance_to(const BodyShape::Data& shape, Vec3 p, float reach, Vec3& out) {
     if (shape.is_round()) {
         Vec3 on_a, on_b;
         const RoundCore core = core_of(shape);
@@ -90,13 +91,14 @@ float distance_to(const BodyShape::Data& shape, Vec3 p, Vec3& out) {
         return d - core.radius;
     }
     float best = kNoHit;
-    for (const CollisionBox& box : shape.solids) {
+    const Vec3 around{reach, reach, reach};
+    shape.each_solid_near(p - around, p + around, [&](const CollisionBox& box) {
         Vec3 n;
         const float d = distance_to_box({p, p, 0}, box.center, box.half, n);
-        if (d >= best) continue;
+        if (d >= best) return;
         best = d;
         out = n;
-    }
+    });
     return best;
 }
 
@@ -126,7 +128,7 @@ void each_on_the_way(const BodyStore& bodies, DVec3 origin, Vec3 d, float radius
                      const Nearest& nearest, F&& f) {
     for (std::int32_t i = 1; i < bodies.size(); i++) {
         const BodyHot& h = bodies.hot[std::size_t(i)];
-        if (!h.exists || h.shape->solids.empty() || bodies.id(i) == ignore) continue;
+        if (!h.exists || !h.shape->has_solids() || bodies.id(i) == ignore) continue;
         const Vec3 to = to_float(h.position - origin);
         const float along = dot(to, d), reach = h.radius + radius;
         if (along < -reach || along > nearest.hit.distance + reach) continue;
@@ -211,7 +213,8 @@ std::optional<SpaceHit> Space::cast_ray(DVec3 origin, Vec3 direction, float max_
             if (axis >= 0) n[axis] = v[axis] > 0 ? -1.0f : 1.0f;
             best.take(t, h.rotation * n, body);
         };
-        for (const CollisionBox& box : h.shape->solids) test(box);
+        const Vec3 end = o + v * best.hit.distance;
+        h.shape->each_solid_near(min(o, end), max(o, end), test);
     });
     if (!best.found) return std::nullopt;
     best.hit.point = origin + to_double(d) * double(best.hit.distance);
@@ -266,17 +269,17 @@ std::optional<SpaceHit> Space::cast_sphere(DVec3 origin, float radius, Vec3 dire
             if (best.beats(t)) best.take(t, h.rotation * out, body);
         };
         if (h.round) {
-            try_part([&](Vec3 p, Vec3& way) { return distance_to(*h.shape, p, way); });
+            try_part([&](Vec3 p, Vec3& way) { return distance_to(*h.shape, p, kNoHit, way); });
             return;
         }
-        for (const CollisionBox& box : h.shape->solids) {
+        const Vec3 end = o + v * best.hit.distance, grow{radius, radius, radius};
+        h.shape->each_solid_near(min(o, end) - grow, max(o, end) + grow, [&](const CollisionBox& box) {
             int axis;
-            const Vec3 grown = box.half + Vec3{radius, radius, radius};
-            if (enter_box(o, v, box.center, grown, axis) > best.hit.distance) continue;
+            if (enter_box(o, v, box.center, box.half + grow, axis) > best.hit.distance) return;
             try_part([&](Vec3 p, Vec3& way) {
                 return distance_to_box({p, p, 0}, box.center, box.half, way);
             });
-        }
+        });
     });
     if (!best.found) return std::nullopt;
     // The point touched, not the ball's middle.
@@ -314,7 +317,7 @@ Overlaps Space::overlap_sphere(DVec3 center, float radius) const {
     for (const Body& body : bodies_in(around)) {
         const BodyHot& h = s.bodies.hot[body.id().index];
         Vec3 way;
-        if (distance_to(*h.shape, seen_from(h, center), way) <= radius) out.bodies.push_back(body);
+        if (distance_to(*h.shape, seen_from(h, center), radius, way) <= radius) out.bodies.push_back(body);
     }
     return out;
 }
@@ -352,8 +355,13 @@ Overlaps Space::overlap_box(const Pose& pose, Vec3 half) const {
             hit = distance_to_box(core, {}, half, way) <= core.radius;
         } else {
             const SharedAxes axes(turn);
-            for (const CollisionBox& box : h.shape->solids)
+            Vec3 reach;
+            for (int k = 0; k < 3; k++)
+                reach[k] = std::fabs(turn.m[k][0]) * half.x + std::fabs(turn.m[k][1]) * half.y +
+                           std::fabs(turn.m[k][2]) * half.z;
+            h.shape->each_solid_near(p - reach, p + reach, [&](const CollisionBox& box) {
                 hit = hit || boxes_overlap(axes, p - box.center, box.half, half);
+            });
         }
         if (hit) out.bodies.push_back(body);
     }

@@ -8,7 +8,7 @@ namespace {
 struct RoundPoint {
     Vec3 on_box, out;  // `out` is unit, from the box to the core
     float separation;
-    std::int32_t box;
+    float friction;  // of the box
 };
 
 constexpr float kInset = 0.02f;       // how far beside a border places are looked up
@@ -86,7 +86,7 @@ Places places_of(const RoundCore& core, Vec3 center, Vec3 half) {
 
 /// The point of a box nearest to p, if it is a way out of the whole set.
 template <class Solid>
-bool nearest_way_out(Vec3 p, const BoxSet<Solid>& set, std::int32_t index, Vec3& on_box, Vec3& out,
+bool nearest_way_out(Vec3 p, const BoxSet<Solid>& set, std::size_t index, Vec3& on_box, Vec3& out,
                      float& distance) {
     const CollisionBox& box = set.boxes[index];
     const Vec3 r = p - box.center, q = clamped(r, box.half), d = r - q;
@@ -133,13 +133,13 @@ float round_against_boxes(const RoundCore& core, const BoxSet<Solid>& set, float
     const Vec3 reach{core.radius, core.radius, core.radius};
     const Vec3 lo = min(core.from, core.to) - reach, hi = max(core.from, core.to) + reach;
     float nearest = 1e9f;
-    for (std::int32_t i = 0; i < set.count; i++) {
-        if (!set.groups.empty() && std::size_t(i) % BoxGroup::kSize == 0) {
-            const BoxGroup& g = set.groups[std::size_t(i) / BoxGroup::kSize];
+    for (std::size_t i = 0; i < set.boxes.size(); i++) {
+        if (!set.groups.empty() && i % BoxGroup::kSize == 0) {
+            const BoxGroup& g = set.groups[i / BoxGroup::kSize];
             const float apart = gap_between(g.lo, g.hi, (lo + hi) * 0.5f, (hi - lo) * 0.5f);
             if (apart > margin) {
                 nearest = apart < nearest ? apart : nearest;
-                i += std::int32_t(BoxGroup::kSize) - 1;
+                i += BoxGroup::kSize - 1;
                 continue;
             }
         }
@@ -159,7 +159,7 @@ float round_against_boxes(const RoundCore& core, const BoxSet<Solid>& set, float
                 continue;
             }
             p.separation = distance - core.radius;
-            p.box = i;
+            p.friction = box.friction;
             if (p.separation > margin) {
                 if (p.separation < nearest) nearest = p.separation;
                 continue;
@@ -238,7 +238,7 @@ float collide_cores(const RoundCore& a, const RoundCore& b, float margin, std::v
         // One in the other's very middle: up, rather than nowhere.
         const Vec3 n = distance > kTouching ? d / distance : Vec3{0, 1, 0};
         out.push_back({pa + n * a.radius, pb - n * b.radius, n, separation,
-                       kFirstRoundKey + std::int32_t(out.size()), 0, 0});
+                       kFirstRoundKey + std::int32_t(out.size()), -1, -1});
     };
     Vec3 pa, pb;
     distance_of_cores(a, b, pa, pb);
@@ -258,21 +258,49 @@ float collide_cores(const RoundCore& a, const RoundCore& b, float margin, std::v
     return nearest;
 }
 
-template <class Solid>
-float collide_core(const RoundCore& core_in_a, const BoxSet<Solid>& boxes, const Mat3& turn, Vec3 offset,
-                   float margin, std::vector<ContactPoint>& out) {
+/// Every part of a shape of boxes near a core in its frame. f(point), about the shape's reference.
+template <class F>
+float round_against_shape(const RoundCore& core, const BodyShape::Data& d, float margin, F&& f) {
+    if (!d.bricks) {
+        const PartSolid solid{&d};
+        return round_against_boxes(core, BoxSet<PartSolid>{d.solids, &solid, d.only_box(), d.groups}, margin,
+                                   f);
+    }
+    const Vec3 reach{core.radius, core.radius, core.radius};
+    const Vec3 lo = min(core.from, core.to) - reach, hi = max(core.from, core.to) + reach;
+    float nearest = 1e9f;
+    auto apart = [&](Vec3 from, Vec3 to) {
+        const float gap = gap_between(from, to, (lo + hi) * 0.5f, (hi - lo) * 0.5f);
+        if (gap <= margin) return false;
+        if (gap < nearest) nearest = gap;
+        return true;
+    };
+    d.bricks->visit(d.reference, apart, [&](const BrickTree::Brick& brick, Vec3 origin) {
+        const PartSolid solid{&brick.part, &*d.bricks, &brick};
+        const RoundCore local{core.from - origin, core.to - origin, core.radius};
+        const float found =
+            round_against_boxes(local, BoxSet<PartSolid>{brick.part.solids, &solid, false, brick.part.groups},
+                                margin, [&](RoundPoint p) {
+                                    p.on_box += origin;
+                                    f(p);
+                                });
+        if (found < nearest) nearest = found;
+    });
+    return nearest;
+}
+
+/// A core of a against boxes of b. @param against  against(core in b's frame, f)
+template <class Against>
+float collide_core(const RoundCore& core_in_a, const Mat3& turn, Vec3 offset, std::vector<ContactPoint>& out,
+                   Against&& against) {
     // In the boxes' frame, where they are aligned.
     const Mat3 back = transposed(turn);
     const RoundCore core = moved(core_in_a, back, -(back * offset));
-    return round_against_boxes(core, boxes, margin, [&](const RoundPoint& p) {
+    return against(core, [&](const RoundPoint& p) {
         const Vec3 normal = -(turn * p.out), on_b = turn * p.on_box + offset;
         out.push_back({on_b - normal * p.separation, on_b, normal, p.separation,
-                       kFirstRoundKey + std::int32_t(out.size()), 0, p.box});
+                       kFirstRoundKey + std::int32_t(out.size()), -1, p.friction});
     });
-}
-
-BoxSet<BodyShape::Data> box_set(const BodyShape::Data& d) {
-    return {d.solids.data(), std::int32_t(d.solids.size()), &d, d.only_box(), d.groups};
 }
 
 }  // namespace
@@ -281,17 +309,21 @@ float collide_round(const BodyShape::Data& a, const BodyShape::Data& b, const Ma
                     float margin, std::vector<ContactPoint>& out) {
     if (a.is_round() && b.is_round())
         return collide_cores(core_of(a), moved(core_of(b), turn, offset), margin, out);
-    if (a.is_round()) return collide_core(core_of(a), box_set(b), turn, offset, margin, out);
-    return round_against_boxes(moved(core_of(b), turn, offset), box_set(a), margin, [&](const RoundPoint& p) {
+    if (a.is_round())
+        return collide_core(core_of(a), turn, offset, out, [&](const RoundCore& core, auto&& f) {
+            return round_against_shape(core, b, margin, f);
+        });
+    return round_against_shape(moved(core_of(b), turn, offset), a, margin, [&](const RoundPoint& p) {
         out.push_back({p.on_box, p.on_box + p.out * p.separation, p.out, p.separation,
-                       kFirstRoundKey + std::int32_t(out.size()), p.box, 0});
+                       kFirstRoundKey + std::int32_t(out.size()), p.friction, -1});
     });
 }
 
 float collide_round(const BodyShape::Data& a, const TerrainPatch& b, const Mat3& turn, Vec3 offset,
                     float margin, std::vector<ContactPoint>& out) {
-    const BoxSet<TerrainPatch> set{b.solids.data(), std::int32_t(b.solids.size()), &b, false};
-    return collide_core(core_of(a), set, turn, offset, margin, out);
+    return collide_core(core_of(a), turn, offset, out, [&](const RoundCore& core, auto&& f) {
+        return round_against_boxes(core, BoxSet<TerrainPatch>{b.solids, &b, false}, margin, f);
+    });
 }
 
 void realign_manifolds(std::vector<Manifold>& manifolds, std::int32_t first, const Mat3& old_turn,

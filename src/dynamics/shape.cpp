@@ -1,203 +1,300 @@
 #include "dynamics/shape.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace talus {
 
 namespace {
 
-constexpr float kThinnest = 0.06f;  // thinner boxes are padded to this
+// Blocks within these limits are one part. 1024 cells are made anew in 5 us; a row of bits is one word.
+constexpr int kWholeCells = 1024, kWholeEdge = 62;
 
-/// Cells within a million of the reference; three 21-bit fields.
-std::uint64_t cell_key(int x, int y, int z) {
-    constexpr int kBias = 1 << 20;
-    return std::uint64_t(x + kBias) << 42 | std::uint64_t(y + kBias) << 21 | std::uint64_t(z + kBias);
-}
-
-Box padded(Box b) {
-    for (int k = 0; k < 3; k++) {
-        const float lack = kThinnest - (b.max[k] - b.min[k]);
-        if (lack <= 0) continue;
-        b.min[k] -= 0.5f * lack;
-        b.max[k] += 0.5f * lack;
-    }
-    return b;
-}
-
-/// Orders boxes so that those which may merge along `axis` are neighbours: same kind, same other two extents.
-bool merge_order(const ShapeBox& a, const ShapeBox& b, int axis) {
-    if (a.collides != b.collides) return a.collides < b.collides;
-    if (a.density != b.density) return a.density < b.density;
-    if (a.friction != b.friction) return a.friction < b.friction;
-    for (int k = 0; k < 3; k++) {
-        if (k == axis) continue;
-        if (a.box.min[k] != b.box.min[k]) return a.box.min[k] < b.box.min[k];
-        if (a.box.max[k] != b.box.max[k]) return a.box.max[k] < b.box.max[k];
-    }
-    if (a.box.min[axis] != b.box.min[axis]) return a.box.min[axis] < b.box.min[axis];
-    return a.box.max[axis] < b.box.max[axis];
-}
-
-bool joins(const ShapeBox& a, const ShapeBox& b, int axis) {
-    if (a.collides != b.collides || a.density != b.density || a.friction != b.friction) return false;
-    for (int k = 0; k < 3; k++)
-        if (k == axis ? a.box.max[k] != b.box.min[k]
-                      : a.box.min[k] != b.box.min[k] || a.box.max[k] != b.box.max[k])
-            return false;
-    return true;
-}
-
-/// Joins boxes that share a whole face until none is left.
-void merge_boxes(std::vector<ShapeBox>& boxes) {
-    static constexpr int kAxes[3] = {0, 2, 1};
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (const int axis : kAxes) {
-            std::sort(boxes.begin(), boxes.end(),
-                      [axis](const ShapeBox& a, const ShapeBox& b) { return merge_order(a, b, axis); });
-            std::size_t n = 0;
-            for (const ShapeBox& b : boxes) {
-                if (n > 0 && joins(boxes[n - 1], b, axis)) {
-                    boxes[n - 1].box.max[axis] = b.box.max[axis];
-                    changed = true;
-                } else {
-                    boxes[n++] = b;
-                }
-            }
-            boxes.resize(n);
-        }
-    }
-}
-
-CollisionBox to_collision(const Box& box, DVec3 reference, float friction) {
-    CollisionBox c;
-    const DVec3 lo = to_double(box.min) - reference, hi = to_double(box.max) - reference;
-    c.center = to_float((lo + hi) * 0.5);
-    c.half = to_float((hi - lo) * 0.5);
-    c.friction = friction;
-    return c;
-}
-
-/// Is one face of `a` wholly behind `b`?
-bool hides(const CollisionBox& b, const CollisionBox& a, int axis, bool positive) {
-    constexpr float kSlack = 1e-4f;
-    const float side = positive ? 1.0f : -1.0f;
-    const float face = side * a.center[axis] + a.half[axis];
-    const float near = side * b.center[axis] - b.half[axis], far = side * b.center[axis] + b.half[axis];
-    if (near > face + kSlack || far < face + kSlack) return false;
-    for (int k = 0; k < 3; k++) {
-        if (k == axis) continue;
-        if (a.center[k] - a.half[k] < b.center[k] - b.half[k] - kSlack) return false;
-        if (a.center[k] + a.half[k] > b.center[k] + b.half[k] + kSlack) return false;
-    }
-    return true;
-}
-
-void cover_boxes(std::vector<CollisionBox>& solids, std::size_t first) {
-    constexpr std::size_t kMost = 64;  // the search is quadratic; beyond, solid_at() does the work alone
-    if (solids.size() - first > kMost) return;
-    for (std::size_t i = first; i < solids.size(); i++)
-        for (std::size_t j = first; j < solids.size(); j++)
-            for (int face = 0; i != j && face < 6; face++)
-                if (hides(solids[j], solids[i], face >> 1, face & 1)) solids[i].cover |= 1u << face;
-}
-
-/// Are all cells beyond this face full?
-bool cells_hide(const Occupancy& cells, const CellRun& run, int axis, bool positive) {
-    Cell lo = run.min, hi = run.max;
-    (axis == 0   ? lo.x
-     : axis == 1 ? lo.y
-                 : lo.z) = positive ? (axis == 0   ? run.max.x
-                                       : axis == 1 ? run.max.y
-                                                   : run.max.z)
-                                    : (axis == 0   ? run.min.x
-                                       : axis == 1 ? run.min.y
-                                                   : run.min.z) -
-                                          1;
-    if (axis == 0) hi.x = lo.x + 1;
-    if (axis == 1) hi.y = lo.y + 1;
-    if (axis == 2) hi.z = lo.z + 1;
-    for (int y = lo.y; y < hi.y; y++)
-        for (int z = lo.z; z < hi.z; z++)
-            for (int x = lo.x; x < hi.x; x++)
-                if (!cells.at(x, y, z)) return false;
-    return true;
-}
-
-void finish(BodyShape::Data& d) {
-    if (d.solids.empty()) return;
-    d.lo = d.solids[0].center - d.solids[0].half;
-    d.hi = d.solids[0].center + d.solids[0].half;
-    d.thickness = 2 * d.solids[0].half.x;
-    for (const CollisionBox& b : d.solids) {
-        d.lo = min(d.lo, b.center - b.half);
-        d.hi = max(d.hi, b.center + b.half);
-        for (int k = 0; k < 3; k++)
-            if (2 * b.half[k] < d.thickness) d.thickness = 2 * b.half[k];
-    }
-    if (d.solids.size() <= 2 * BoxGroup::kSize) return;
-    for (std::size_t i = 0; i < d.solids.size(); i++) {
-        const Vec3 lo = d.solids[i].center - d.solids[i].half, hi = d.solids[i].center + d.solids[i].half;
-        if (i % BoxGroup::kSize == 0) d.groups.push_back({lo, hi});
-        d.groups.back() = {min(d.groups.back().lo, lo), max(d.groups.back().hi, hi)};
-    }
-}
-
-const std::shared_ptr<const BodyShape::Data>& empty_shape() {
-    static const std::shared_ptr<const BodyShape::Data> empty = std::make_shared<BodyShape::Data>();
+const std::shared_ptr<BodyShape::Data>& empty_shape() {
+    static const std::shared_ptr<BodyShape::Data> empty = std::make_shared<BodyShape::Data>();
     return empty;
+}
+
+/// Bounds of all that collides.
+void measure_all(BodyShape::Data& d) {
+    if (!d.bricks) return;  // the part has measured itself
+    const BrickTree::Bounds& b = d.bricks->bounds();
+    d.lo = to_float(b.box.min - d.reference);
+    d.hi = to_float(b.box.max - d.reference);
+    d.thickness = b.thickness;
+}
+
+bool is_full(const BlockTable& table, BlockId id) {
+    const BlockTable::Flags& f = table.flags(id);
+    return f.full_cube || (f.solid && table[id].shape.is_full_cube());
+}
+
+void know_type(BodyShape::Data& d, const BlockTable& table, BlockId id) {
+    const auto at = std::lower_bound(d.odd_types.begin(), d.odd_types.end(), id,
+                                     [](const OddType& t, BlockId wanted) { return t.id < wanted; });
+    if (at != d.odd_types.end() && at->id == id) return;
+    const std::span<const Box> boxes = table[id].shape.boxes();
+    d.odd_types.insert(at, {id, {boxes.begin(), boxes.end()}});
+}
+
+void grow(CellBox& box, Cell c) {
+    if (box.empty()) {
+        box = {c, c};
+        return;
+    }
+    box.min = {std::min(box.min.x, c.x), std::min(box.min.y, c.y), std::min(box.min.z, c.z)};
+    box.max = {std::max(box.max.x, c.x), std::max(box.max.y, c.y), std::max(box.max.z, c.z)};
+}
+
+bool fits_whole(const CellBox& b) {
+    const std::int64_t x = std::int64_t(b.max.x) - b.min.x + 1, y = std::int64_t(b.max.y) - b.min.y + 1,
+                       z = std::int64_t(b.max.z) - b.min.z + 1;
+    return x <= kWholeEdge && y <= kWholeEdge && z <= kWholeEdge && x * y * z <= kWholeCells;
+}
+
+SolidPart& part_of(BodyShape::Data& d) { return d; }
+
+void place_reference(BodyShape::Data& d, const CellBox& solid) {
+    auto middle = [](int a, int b) { return int((std::int64_t(a) + b + 1) >> 1); };
+    d.reference_cell = {middle(solid.min.x, solid.max.x), middle(solid.min.y, solid.max.y),
+                        middle(solid.min.z, solid.max.z)};
+    const double e = d.cell_size;
+    d.reference = {d.reference_cell.x * e, d.reference_cell.y * e, d.reference_cell.z * e};
+}
+
+void set_cells(Occupancy& cells, Cell origin, int nx, int ny, int nz, float cell_size) {
+    cells.origin = origin;
+    cells.nx = nx;
+    cells.ny = ny;
+    cells.nz = nz;
+    cells.cell_size = cell_size;
+    cells.inverse_cell_size = 1 / cell_size;
+    cells.words.assign((std::size_t(nx) * std::size_t(ny) * std::size_t(nz) + 63) / 64, 0);
+}
+
+/// All solids of a small piece. @param blocks  sorted
+void build_whole(BodyShape::Data& d, const CellBox& solid, std::span<const SolidBlock> blocks) {
+    d.bricks.reset();
+    part_of(d) = {};
+    if (blocks.empty()) {
+        d.reference_cell = {};
+        d.reference = {};
+        return;
+    }
+    place_reference(d, solid);
+    SolidPart& part = d;
+    part.has_cells = true;
+    const int nx = solid.max.x - solid.min.x + 1, ny = solid.max.y - solid.min.y + 1,
+              nz = solid.max.z - solid.min.z + 1;
+    set_cells(part.cells, solid.min - d.reference_cell, nx, ny, nz, d.cell_size);
+    std::vector<std::uint64_t> rows(std::size_t(ny + 2) * std::size_t(nz + 2));
+    for (const SolidBlock& b : blocks) {
+        const Cell r = b.cell - d.reference_cell, c = b.cell - solid.min;
+        if (b.odd != kAir) {
+            part.odd_blocks.push_back({r, b.odd});
+            continue;
+        }
+        part.cells.set(r.x, r.y, r.z);
+        rows[std::size_t((c.y + 1) * (nz + 2) + c.z + 1)] |= std::uint64_t(2) << c.x;
+    }
+    build_part(part, d.odd_types, rows);
+}
+
+constexpr int kEdge = BrickTree::kEdge, kRows = kEdge + 2;
+
+void build_brick(BodyShape::Data& d, BrickTree::Brick& brick) {
+    std::uint64_t rows[kRows * kRows] = {};
+    auto row = [&](int y, int z) -> std::uint64_t& { return rows[(y + 1) * kRows + z + 1]; };
+    auto bits = [](const BrickTree::Brick& b, int y, int z) {
+        return b.part.cells.words[std::size_t(y)] >> (8 * z) & 0xff;
+    };
+    for (int y = 0; y < kEdge; y++)
+        for (int z = 0; z < kEdge; z++) row(y, z) = bits(brick, y, z) << 1;
+    auto beside = [&](int x, int y, int z) { return d.bricks->find(brick.coord + Cell{x, y, z}); };
+    if (const auto* b = beside(-1, 0, 0))
+        for (int y = 0; y < kEdge; y++)
+            for (int z = 0; z < kEdge; z++) row(y, z) |= bits(*b, y, z) >> 7;
+    if (const auto* b = beside(1, 0, 0))
+        for (int y = 0; y < kEdge; y++)
+            for (int z = 0; z < kEdge; z++) row(y, z) |= (bits(*b, y, z) & 1) << (kEdge + 1);
+    for (int k = 0; k < kEdge; k++) {
+        if (const auto* b = beside(0, -1, 0)) row(-1, k) = bits(*b, kEdge - 1, k) << 1;
+        if (const auto* b = beside(0, 1, 0)) row(kEdge, k) = bits(*b, 0, k) << 1;
+        if (const auto* b = beside(0, 0, -1)) row(k, -1) = bits(*b, k, kEdge - 1) << 1;
+        if (const auto* b = beside(0, 0, 1)) row(k, kEdge) = bits(*b, k, 0) << 1;
+    }
+    build_part(brick.part, d.odd_types, rows);
+}
+
+BrickTree::Brick& brick_at(BodyShape::Data& d, Cell coord) {
+    BrickTree::Brick& brick = d.bricks->add(coord);
+    SolidPart& part = brick.part;
+    if (!part.has_cells) {
+        part.has_cells = true;
+        set_cells(part.cells, {}, kEdge, kEdge, kEdge, d.cell_size);
+    }
+    return brick;
+}
+
+Cell within_brick(Cell c) { return {c.x & 7, c.y & 7, c.z & 7}; }
+
+void put(SolidPart& part, Cell c, const SolidBlock& block) {
+    if (block.odd == kAir) {
+        part.cells.set(c.x, c.y, c.z);
+        return;
+    }
+    const SolidPart::OddBlock b{c, block.odd};
+    part.odd_blocks.insert(std::lower_bound(part.odd_blocks.begin(), part.odd_blocks.end(), b), b);
+}
+
+void take(SolidPart& part, Cell c, bool full) {
+    if (full) {
+        part.cells.clear(c.x, c.y, c.z);
+        return;
+    }
+    const SolidPart::OddBlock b{c, kAir};
+    const auto at = std::lower_bound(part.odd_blocks.begin(), part.odd_blocks.end(), b);
+    if (at != part.odd_blocks.end() && at->cell == c) part.odd_blocks.erase(at);
+}
+
+/// @param coords  of all bricks, no two the same
+void build_bricks(BodyShape::Data& d, std::span<const Cell> coords) {
+    part_of(d) = {};
+    for (const Cell c : coords) build_brick(d, *d.bricks->find(c));
+    for (const Cell c : coords) d.bricks->refresh(c);
+    place_reference(d, d.bricks->bounds().cells);
+}
+
+/// Adds the solids of a part that begins at `corner`.
+void gather(const SolidPart& part, Cell corner, std::vector<SolidBlock>& out) {
+    const Occupancy& c = part.cells;
+    for (int y = 0; y < c.ny; y++)
+        for (int z = 0; z < c.nz; z++)
+            for (int x = 0; x < c.nx; x++) {
+                const Cell at = Cell{x, y, z} + c.origin;
+                if (c.at(at.x, at.y, at.z)) out.push_back({corner + at});
+            }
+    for (const SolidPart::OddBlock& b : part.odd_blocks) out.push_back({corner + b.cell, b.id});
+}
+
+/// Bricks or one part, as the blocks ask for. @param blocks  sorted
+void build(BodyShape::Data& d, std::span<const SolidBlock> blocks) {
+    CellBox solid;
+    for (const SolidBlock& b : blocks) grow(solid, b.cell);
+    if (fits_whole(solid)) return build_whole(d, solid, blocks);
+    std::vector<Cell> coords;
+    d.bricks.emplace(d.cell_size);
+    for (const SolidBlock& b : blocks) {
+        const Cell coord = brick_of(b.cell);
+        if (!d.bricks->find(coord)) coords.push_back(coord);
+        put(brick_at(d, coord).part, within_brick(b.cell), b);
+    }
+    build_bricks(d, coords);
+}
+
+void weigh(BodyShape::Data& d) {
+    d.own = d.sums.moments(d.cell_size);
+    d.volume = d.sums.volume(d.cell_size);
 }
 
 }  // namespace
 
-bool BodyShape::Data::odd_at(Vec3 p) const {
-    std::size_t i = 0;
-    std::uint64_t key = 0;
-    if (has_cells) {
-        const float s = cells.inverse_cell_size;
-        key = cell_key(int(std::floor(p.x * s)), int(std::floor(p.y * s)), int(std::floor(p.z * s)));
-        i = std::size_t(std::lower_bound(odd_cell.begin(), odd_cell.end(), key) - odd_cell.begin());
-    }
-    for (; i < odd.size() && odd_cell[i] == key; i++)
-        if (contains(odd[i], p)) return true;
-    return false;
+bool BodyShape::Data::solid_at(Vec3 p) const {
+    if (!bricks) return SolidPart::solid_at(p);
+    const double e = double(cell_size) * kEdge;
+    const DVec3 at = reference + to_double(p);
+    const BrickTree::Brick* brick =
+        bricks->find({int(std::floor(at.x / e)), int(std::floor(at.y / e)), int(std::floor(at.z / e))});
+    return brick && brick->part.solid_at(
+                        to_float(at - DVec3{brick->coord.x * e, brick->coord.y * e, brick->coord.z * e}));
 }
 
-void merge_cells(Occupancy& bits, std::vector<CellRun>& out) {
-    out.clear();
-    auto at = [&](int x, int y, int z) {
-        const auto i =
-            std::size_t(x) + std::size_t(bits.nx) * (std::size_t(z) + std::size_t(bits.nz) * std::size_t(y));
-        return (bits.words[i >> 6] >> (i & 63)) & 1;
+std::vector<SolidBlock> BodyShape::Data::blocks() const {
+    std::vector<SolidBlock> out;
+    if (!bricks) {
+        gather(static_cast<const SolidPart&>(*this), reference_cell, out);
+    } else {
+        bricks->visit(
+            {}, [](Vec3, Vec3) { return false; },
+            [&](const BrickTree::Brick& b, Vec3) {
+                gather(b.part, {b.coord.x * kEdge, b.coord.y * kEdge, b.coord.z * kEdge}, out);
+            });
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+void BodyShape::Data::set_blocks(std::span<const SolidBlock> sorted) {
+    weigh(*this);
+    build(*this, sorted);
+    measure_all(*this);
+}
+
+void BodyShape::Data::change(const BlockTable& table, std::span<const BlockChange> changes) {
+    std::vector<SolidBlock> small;  // a small piece's
+    std::vector<Cell> touched;      // bricks of a big one
+    bool gathered = false;
+    auto touch = [&](Cell coord) {
+        if (std::find(touched.begin(), touched.end(), coord) == touched.end()) touched.push_back(coord);
     };
-    for (int y = 0; y < bits.ny; y++)
-        for (int z = 0; z < bits.nz; z++)
-            for (int x = 0; x < bits.nx; x++) {
-                if (!at(x, y, z)) continue;
-                int x1 = x + 1, y1 = y + 1, z1 = z + 1;
-                auto row_filled = [&](int yy, int zz) {
-                    for (int i = x; i < x1; i++)
-                        if (!at(i, yy, zz)) return false;
-                    return true;
-                };
-                auto sheet_filled = [&](int yy) {
-                    for (int k = z; k < z1; k++)
-                        if (!row_filled(yy, k)) return false;
-                    return true;
-                };
-                while (x1 < bits.nx && at(x1, y, z)) x1++;
-                while (z1 < bits.nz && row_filled(y, z1)) z1++;
-                while (y1 < bits.ny && sheet_filled(y1)) y1++;
-                for (int j = y; j < y1; j++)
-                    for (int k = z; k < z1; k++)
-                        for (int i = x; i < x1; i++) {
-                            const auto b =
-                                std::size_t(i) + std::size_t(bits.nx) *
-                                                     (std::size_t(k) + std::size_t(bits.nz) * std::size_t(j));
-                            bits.words[b >> 6] &= ~(std::uint64_t(1) << (b & 63));
-                        }
-                out.push_back({Cell{x, y, z} + bits.origin, Cell{x1, y1, z1} + bits.origin});
+    for (const BlockChange& change : changes) {
+        const Cell c = change.cell;
+        if (change.was == change.now) continue;
+        if (change.was != kAir) sums.remove(c, change.was);
+        sums.add(c, change.now, table[change.now]);
+        const bool was = table.flags(change.was).solid, now = table.flags(change.now).solid;
+        if (!was && !now) continue;
+        SolidBlock block{c};
+        if (now && !is_full(table, change.now)) {
+            block.odd = change.now;
+            know_type(*this, table, change.now);
+        }
+        if (bricks) {
+            const Cell coord = brick_of(c), in = within_brick(c);
+            SolidPart& part = brick_at(*this, coord).part;
+            if (was) take(part, in, is_full(table, change.was));
+            if (now) put(part, in, block);
+            touch(coord);
+            for (int k = 0; k < 3; k++) {
+                const int at = k == 0 ? in.x : k == 1 ? in.y : in.z;
+                if (at != 0 && at != kEdge - 1) continue;
+                const int step = at == 0 ? -1 : 1;
+                touch(coord + Cell{k == 0 ? step : 0, k == 1 ? step : 0, k == 2 ? step : 0});
             }
+            continue;
+        }
+        if (!gathered) small = blocks();
+        gathered = true;
+        const auto at = std::lower_bound(small.begin(), small.end(), block);
+        const bool there = at != small.end() && at->cell == c;
+        if (there && now)
+            *at = block;
+        else if (there)
+            small.erase(at);
+        else if (now)
+            small.insert(at, block);
+    }
+    weigh(*this);
+    if (gathered) build(*this, small);
+    if (!touched.empty()) {
+        for (const Cell coord : touched) {
+            const BrickTree::Brick* brick = bricks->find(coord);
+            if (!brick) continue;
+            const SolidPart& part = brick->part;
+            bool any = !part.odd_blocks.empty();
+            for (const std::uint64_t layer : part.cells.words) any = any || layer;
+            if (!any) bricks->remove(coord);
+        }
+        for (const Cell coord : touched)
+            if (BrickTree::Brick* brick = bricks->find(coord)) build_brick(*this, *brick);
+        for (const Cell coord : touched)
+            if (bricks->find(coord)) bricks->refresh(coord);
+        if (bricks->empty() || fits_whole(bricks->bounds().cells))
+            build(*this, blocks());
+        else
+            place_reference(*this, bricks->bounds().cells);
+    }
+    measure_all(*this);
 }
 
 BodyShape::BodyShape() : data_(empty_shape()) {}
@@ -208,32 +305,33 @@ BodyShape::BodyShape(std::span<const ShapeBox> given) : data_(empty_shape()) {
     for (ShapeBox b : given) {
         if (!is_finite(b.box.min) || !is_finite(b.box.max)) continue;
         b.box = padded({min(b.box.min, b.box.max), max(b.box.min, b.box.max)});
-        d->boxes.push_back(b);
+        d->given.push_back(b);
     }
-    if (d->boxes.empty()) return;
-    merge_boxes(d->boxes);
-    Vec3 lo = d->boxes[0].box.min, hi = d->boxes[0].box.max;
-    for (const ShapeBox& b : d->boxes) {
+    if (d->given.empty()) return;
+    merge_boxes(d->given);
+    Vec3 lo = d->given[0].box.min, hi = d->given[0].box.max;
+    for (const ShapeBox& b : d->given) {
         lo = min(lo, b.box.min);
         hi = max(hi, b.box.max);
     }
     const DVec3 middle = (to_double(lo) + to_double(hi)) * 0.5;
     d->reference = {std::floor(middle.x + 0.5), std::floor(middle.y + 0.5), std::floor(middle.z + 0.5)};
-    for (const ShapeBox& b : d->boxes) {
-        const MassSums s = sums_of_box(to_double(b.box.min), to_double(b.box.max));
-        d->volume += s.mass;
+    SolidPart& part = *d;
+    for (const ShapeBox& b : d->given) {
+        const DVec3 from = to_double(b.box.min), to = to_double(b.box.max);
+        d->volume += box_moments(from, to, 1).mass;
         if (b.density >= 0)
-            d->own += s.scaled(b.density);
+            add(d->own, box_moments(from, to, b.density));
         else
-            d->unit += s;
-        if (b.collides) d->solids.push_back(to_collision(b.box, d->reference, b.friction));
+            add(d->unit, box_moments(from, to, 1));
+        if (b.collides) part.solids.push_back(to_collision(b.box, d->reference, b.friction));
     }
-    cover_boxes(d->solids, 0);
-    if (d->solids.size() > 1) {
-        d->odd = d->solids;
-        d->odd_cell.assign(d->odd.size(), 0);
+    cover_boxes(part.solids, 0);
+    if (part.solids.size() > 1) {
+        part.odd = part.solids;
+        part.odd_cell.assign(part.odd.size(), 0);
     }
-    finish(*d);
+    part.measure();
     data_ = std::move(d);
 }
 
@@ -253,120 +351,95 @@ BodyShape BodyShape::capsule(float radius, float half_length) {
     auto d = std::make_shared<Data>();
     d->round_radius = radius;
     d->round_half = half_length > 0 ? half_length : 0;
-    d->unit = sums_of_capsule(double(radius), double(d->round_half));
+    d->unit = capsule_moments(double(radius), double(d->round_half));
     d->volume = d->unit.mass;
     d->solids.push_back({{}, {radius, d->round_half + radius, radius}});
-    finish(*d);
+    d->measure();
     shape.data_ = std::move(d);
     return shape;
 }
 
 BodyShape BodyShape::from_grid(const Grid& grid, float cell_size) {
     BodyShape shape;
-    if (grid.empty() || !(cell_size > 0)) return shape;
-    auto d = std::make_shared<Data>();
+    if (!(cell_size > 0)) return shape;
+    shape.data_ = std::make_shared<Data>();
+    Data& d = *shape.data_;
+    d.cell_size = cell_size;
+    d.sums.add(grid);
+    weigh(d);
     const BlockTable& table = grid.table();
-    const double size = cell_size;
-
-    // Mass of every block; bounds of the solid ones.
-    CellBox solid{{INT32_MAX, INT32_MAX, INT32_MAX}, {INT32_MIN, INT32_MIN, INT32_MIN}};
-    double rough = 0, solid_volume = 0;
-    grid.for_each([&](Cell c, BlockId id) {
-        const BlockType& type = table[id];
-        const DVec3 origin{c.x * size, c.y * size, c.z * size};
-        d->own += sums_of_block(type.shape, type.material.density, origin, size);
-        const double volume = type.shape.volume() * size * size * size;
-        d->volume += volume;
-        if (!table.flags(id).solid) return;
-        rough += volume * double(type.material.friction);
-        solid_volume += volume;
-        solid.min = {std::min(solid.min.x, c.x), std::min(solid.min.y, c.y), std::min(solid.min.z, c.z)};
-        solid.max = {std::max(solid.max.x, c.x), std::max(solid.max.y, c.y), std::max(solid.max.z, c.z)};
-    });
-    if (solid_volume > 0) d->mean_friction = float(rough / solid_volume);
-
-    if (solid.max.x >= solid.min.x) {
-        auto middle = [](int a, int b) { return int((std::int64_t(a) + b + 1) >> 1); };
-        const Cell ref{middle(solid.min.x, solid.max.x), middle(solid.min.y, solid.max.y),
-                       middle(solid.min.z, solid.max.z)};
-        d->reference = {ref.x * size, ref.y * size, ref.z * size};
-        d->has_cells = true;
-        Occupancy& cells = d->cells;
-        cells.origin = solid.min - ref;
-        cells.nx = solid.max.x - solid.min.x + 1;
-        cells.ny = solid.max.y - solid.min.y + 1;
-        cells.nz = solid.max.z - solid.min.z + 1;
-        cells.cell_size = cell_size;
-        cells.inverse_cell_size = 1 / cell_size;
-        cells.words.assign((std::size_t(cells.nx) * std::size_t(cells.ny) * std::size_t(cells.nz) + 63) / 64,
-                           0);
-
-        struct OddBox {
-            std::uint64_t key;
-            Box box;  // in cells, about the reference
-        };
-        std::vector<OddBox> odd;
-        grid.for_each([&](Cell c, BlockId id) {
-            if (!table.flags(id).solid) return;
-            const Cell r = c - ref;
-            if (table[id].shape.is_full_cube()) {
-                cells.set(r.x, r.y, r.z);
-                return;
+    std::vector<SolidBlock> blocks;
+    auto gather_brick = [&](const Brick& brick) {
+        blocks.clear();
+        for (int y = 0; y < kEdge; y++)
+            for (std::uint64_t bits = brick.solid[y]; bits; bits &= bits - 1) {
+                const int i = 64 * y + __builtin_ctzll(bits);
+                SolidBlock b{cell_in_brick(brick, i)};
+                const BlockId id = brick.ids[i];
+                if (!is_full(table, id)) {
+                    b.odd = id;
+                    know_type(d, table, id);
+                }
+                blocks.push_back(b);
             }
-            const Vec3 o{float(r.x), float(r.y), float(r.z)};
-            for (const Box& b : table[id].shape.boxes())
-                odd.push_back({cell_key(r.x, r.y, r.z), {b.min + o, b.max + o}});
-        });
-
-        Occupancy left = cells;
-        std::vector<CellRun> runs;
-        merge_cells(left, runs);
-        auto to_vec = [&](Cell c) {
-            return Vec3{float(c.x) * cell_size, float(c.y) * cell_size, float(c.z) * cell_size};
-        };
-        for (const CellRun& run : runs) {
-            const Vec3 lo = to_vec(run.min), hi = to_vec(run.max);
-            CollisionBox b{(lo + hi) * 0.5f, (hi - lo) * 0.5f};
-            for (int face = 0; face < 6; face++)
-                if (cells_hide(cells, run, face >> 1, face & 1)) b.cover |= 1u << face;
-            d->solids.push_back(b);
-            const Vec3 r = to_float(d->reference);
-            d->boxes.push_back({.box = {lo + r, hi + r}});
-        }
-        std::stable_sort(odd.begin(), odd.end(),
-                         [](const OddBox& a, const OddBox& b) { return a.key < b.key; });
-        std::vector<ShapeBox> merged;
-        for (const OddBox& o : odd) {
-            const Box b = padded({o.box.min * cell_size, o.box.max * cell_size});
-            d->odd.push_back(to_collision(b, {}, -1));
-            d->odd_cell.push_back(o.key);
-            merged.push_back({.box = b});
-        }
-        merge_boxes(merged);
-        const std::size_t first_odd = d->solids.size();
-        for (const ShapeBox& m : merged) {
-            d->solids.push_back(to_collision(m.box, {}, -1));
-            const Vec3 r = to_float(d->reference);
-            d->boxes.push_back({.box = {m.box.min + r, m.box.max + r}});
-        }
-        cover_boxes(d->solids, first_odd);
+    };
+    CellBox solid;
+    for (const Brick* brick : grid.bricks()) {
+        gather_brick(*brick);
+        for (const SolidBlock& b : blocks) grow(solid, b.cell);
     }
-    finish(*d);
-    shape.data_ = std::move(d);
+    if (fits_whole(solid)) {
+        std::vector<SolidBlock> all;
+        for (const Brick* brick : grid.bricks()) {
+            gather_brick(*brick);
+            all.insert(all.end(), blocks.begin(), blocks.end());
+        }
+        std::sort(all.begin(), all.end());
+        build_whole(d, solid, all);
+    } else {
+        std::vector<Cell> coords;
+        d.bricks.emplace(cell_size);
+        for (const Brick* brick : grid.bricks()) {
+            gather_brick(*brick);
+            if (blocks.empty()) continue;
+            coords.push_back(brick->coord);
+            SolidPart& part = brick_at(d, brick->coord).part;
+            for (const SolidBlock& b : blocks) put(part, within_brick(b.cell), b);
+        }
+        build_bricks(d, coords);
+    }
+    measure_all(d);
     return shape;
 }
 
-bool BodyShape::is_empty() const { return data_->solids.empty() && data_->volume <= 0; }
-std::size_t BodyShape::box_count() const { return data_->boxes.size(); }
-std::span<const ShapeBox> BodyShape::boxes() const { return data_->boxes; }
+void BodyShape::change_blocks(const BlockTable& table, std::span<const BlockChange> changes) {
+    assert(data_->cell_size > 0);
+    if (changes.empty() || !(data_->cell_size > 0)) return;
+    if (data_.use_count() > 1) data_ = std::make_shared<Data>(*data_);
+    data_->change(table, changes);
+}
+
+bool BodyShape::is_empty() const { return !data_->has_solids() && data_->volume <= 0; }
+std::size_t BodyShape::box_count() const {
+    const Data& d = *data_;
+    return d.cell_size <= 0 ? d.given.size() : d.bricks ? d.bricks->box_count() : d.solids.size();
+}
+std::vector<ShapeBox> BodyShape::boxes() const {
+    const Data& d = *data_;
+    if (d.cell_size <= 0) return d.given;
+    std::vector<ShapeBox> out;
+    d.each_solid_near(d.lo, d.hi, [&](const CollisionBox& b) {
+        const DVec3 at = d.reference + to_double(b.center);
+        out.push_back({.box = {to_float(at - to_double(b.half)), to_float(at + to_double(b.half))}});
+    });
+    return out;
+}
 float BodyShape::radius() const { return data_->round_radius; }
 float BodyShape::half_length() const { return data_->round_half; }
 double BodyShape::volume() const { return data_->volume; }
 double BodyShape::mass(float default_density) const {
     return data_->own.mass + data_->unit.mass * double(default_density);
 }
-float BodyShape::mean_friction(float otherwise) const {
-    return data_->mean_friction >= 0 ? data_->mean_friction : otherwise;
-}
+float BodyShape::mean_friction(float otherwise) const { return data_->sums.mean_friction(otherwise); }
 
 }  // namespace talus

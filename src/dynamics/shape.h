@@ -1,123 +1,106 @@
-// shape.h - what a BodyShape holds: boxes to collide with, which places are solid, and mass sums.
+// shape.h - what a BodyShape holds: boxes to collide with, which places are solid, and what it weighs.
 //
 // Layer: dynamics. Metres, in the shape's frame moved to `reference` (a corner of cells near the middle), so
 // that floats stay exact for groups far from their grid's origin.
-// Determinism: boxes come in an order fixed by the shape alone.
-// Tests: tests/dynamics/shape_test.cpp
+// Determinism: boxes come in an order fixed by the shape alone; a shape that was edited has the same bits as
+// one made anew from the same blocks.
+// Tests: tests/dynamics/shape_test.cpp, shape_edit_test.cpp
 //
-// A contact found on a box is real only where the box borders on nothing: a face shared with another box
-// must not push. Two answers are kept for that. `cover` marks the faces that are wholly hidden by other
-// boxes: never a face to push from. solid_at() answers for a point: from a bit for each full cell (one word
-// for pieces of at most 64 cells), then from the boxes that do not fill their cells.
-// A hash of cells was rejected (a bit test is ten times as fast); distance fields too (edits are costly).
+// A piece of blocks that fits into kWholeCells cells is one part, made anew by an edit. A bigger one is cut
+// along its grid's bricks, each a part with boxes of its own, under a tree (brick_tree.h): an edit makes
+// a brick anew and, for cells on its border, the neighbours whose faces it hid or freed.
+//
+//     whole                         bricks
+//     +--------+                    +---+---+---+     each about its own corner; the tree knows
+//     | boxes, |  about reference   | x |   | x |     which are near
+//     | bits   |                    +---+---+---+
+//     +--------+
+//
+// One set of merged boxes for all sizes was rejected: an edit could change any of them. Bricks for all sizes
+// too: pieces of rubble that lie over a brick's border would have twice the boxes.
 #pragma once
 
-#include "dynamics/mass_sums.h"
+#include "dynamics/brick_tree.h"
+#include "dynamics/solid_part.h"
+#include "mass/group_mass.h"
 #include "talus/space.h"
 
-#include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace talus {
 
-/// Faces are numbered 2 axis + (1 for the positive side).
-constexpr unsigned face_bit(int axis, bool positive) { return 1u << (2 * axis + (positive ? 1 : 0)); }
-
-struct CollisionBox {
-    Vec3 center, half;
-    std::uint32_t cover = 0;  ///< face_bit of each face wholly hidden by other boxes
-    float friction = -1;      ///< negative: the body's
+/// A solid block: a full cube or one of the odd types.
+struct SolidBlock {
+    Cell cell;
+    BlockId odd = kAir;  ///< kAir: a full cube
+    friend bool operator<(const SolidBlock& a, const SolidBlock& b) { return a.cell < b.cell; }
 };
 
-/// Bounds of kGroup boxes that follow each other (boxes come in the order of their cells, so they lie
-/// together).
-struct BoxGroup {
-    static constexpr std::size_t kSize = 8;
-    Vec3 lo, hi;
-};
-
-/// How far apart two bounds are along the axis that parts them most; negative: they overlap.
-inline float gap_between(Vec3 lo, Vec3 hi, Vec3 center, Vec3 extent) {
-    float gap = -1e9f;
-    for (int k = 0; k < 3; k++) {
-        const float above = center[k] - extent[k] - hi[k], below = lo[k] - center[k] - extent[k];
-        gap = above > gap ? above : gap;
-        gap = below > gap ? below : gap;
-    }
-    return gap;
-}
-
-/// Full cells as bits.
-struct Occupancy {
-    Cell origin;  ///< of bit 0, in cells from the reference
-    std::int32_t nx = 0, ny = 0, nz = 0;
-    float cell_size = 1, inverse_cell_size = 1;
-    std::vector<std::uint64_t> words;  ///< bit x + nx (z + nz y)
-
-    bool at(int x, int y, int z) const {
-        x -= origin.x, y -= origin.y, z -= origin.z;
-        if (unsigned(x) >= unsigned(nx) || unsigned(y) >= unsigned(ny) || unsigned(z) >= unsigned(nz))
-            return false;
-        const auto i = std::size_t(x) + std::size_t(nx) * (std::size_t(z) + std::size_t(nz) * std::size_t(y));
-        return (words[i >> 6] >> (i & 63)) & 1;
-    }
-    void set(int x, int y, int z) {
-        x -= origin.x, y -= origin.y, z -= origin.z;
-        const auto i = std::size_t(x) + std::size_t(nx) * (std::size_t(z) + std::size_t(nz) * std::size_t(y));
-        words[i >> 6] |= std::uint64_t(1) << (i & 63);
-    }
-};
-
-/// A new field is listed in archive.cpp too.
-struct BodyShape::Data {
-    std::vector<ShapeBox> boxes;       ///< as seen by users, in the shape's own frame
-    std::vector<CollisionBox> solids;  ///< what collides, about `reference`
-    std::vector<BoxGroup> groups;      ///< of solids, where there are many
-    DVec3 reference;                   ///< in the shape's frame
-    Vec3 lo, hi;                       ///< bounds of `solids`, about `reference`
-    float thickness = 0;               ///< smallest edge of any solid
-    float round_radius = 0;            ///< of a ball or capsule along y; `solids` is then the box around it
-    float round_half = 0;              ///< half length of the capsule's core
+/// The part: all solids about `reference`, none when there are bricks; its bounds and thickness are those of
+/// all. A new field is listed in archive.cpp too.
+struct BodyShape::Data : SolidPart {
+    std::optional<BrickTree> bricks;  ///< of big pieces of blocks; never empty
+    DVec3 reference;                  ///< in the shape's frame
+    float round_radius = 0;           ///< of a ball or capsule along y; `solids` is then the box around it
+    float round_half = 0;             ///< half length of the capsule's core
     double volume = 0;
-    float mean_friction = -1;  ///< of the blocks, by volume; negative: no blocks
-    MassSums own, unit;        ///< boxes with their own density; the others at density 1
+    MassMoments own, unit;        ///< boxes with their own density; the others at density 1
+    std::vector<ShapeBox> given;  ///< boxes a user gave, merged, in the shape's own frame
 
-    bool has_cells = false;
-    Occupancy cells;
-    std::vector<CollisionBox> odd;        ///< boxes that do not fill their cell, one by one, not merged
-    std::vector<std::uint64_t> odd_cell;  ///< parallel to `odd`, sorted: key of its cell (0 without cells)
+    // Of shapes made of blocks.
+    float cell_size = 0;  ///< 0: made of given boxes
+    Cell reference_cell;
+    BlockSums sums;
+    std::vector<OddType> odd_types;
 
-    static BodyShape shape_of(std::shared_ptr<const Data> data) {
+    static BodyShape shape_of(std::shared_ptr<Data> data) {
         BodyShape shape;
         shape.data_ = std::move(data);
         return shape;
     }
     bool is_round() const { return round_radius > 0; }
     bool only_box() const { return solids.size() == 1; }
+    bool has_solids() const { return !solids.empty() || bricks; }
     /// Is this place inside any solid? `p` about the reference.
     bool solid_at(Vec3 p) const;
-    bool odd_at(Vec3 p) const;
+    /// f(const CollisionBox&) for every solid, and some more, that reaches into these bounds; all about the
+    /// reference, in a fixed order.
+    template <class F>
+    void each_solid_near(Vec3 from, Vec3 to, F&& f) const;
+
+    /// Blocks changed: all of the above follows.
+    void change(const BlockTable& table, std::span<const BlockChange> changes);
+    /// The solid blocks, sorted, and the way back: with `cell_size`, `sums` and `odd_types` they make the
+    /// rest.
+    std::vector<SolidBlock> blocks() const;
+    void set_blocks(std::span<const SolidBlock> sorted);
 };
 
-inline bool contains(const CollisionBox& box, Vec3 p) {
-    const Vec3 d = p - box.center;
-    return std::fabs(d.x) < box.half.x && std::fabs(d.y) < box.half.y && std::fabs(d.z) < box.half.z;
+template <class F>
+void BodyShape::Data::each_solid_near(Vec3 from, Vec3 to, F&& f) const {
+    auto apart = [&](Vec3 a, Vec3 b) {
+        return a.x > to.x || b.x < from.x || a.y > to.y || b.y < from.y || a.z > to.z || b.z < from.z;
+    };
+    auto each = [&](const SolidPart& part, Vec3 origin) {
+        for (std::size_t i = 0; i < part.solids.size(); i++) {
+            if (!part.groups.empty() && i % BoxGroup::kSize == 0) {
+                const BoxGroup& g = part.groups[i / BoxGroup::kSize];
+                if (apart(g.lo + origin, g.hi + origin)) {
+                    i += BoxGroup::kSize - 1;
+                    continue;
+                }
+            }
+            CollisionBox box = part.solids[i];
+            box.center += origin;
+            f(box);
+        }
+    };
+    if (!bricks)
+        each(*this, {});
+    else
+        bricks->visit(reference, apart,
+                      [&](const BrickTree::Brick& b, Vec3 origin) { each(b.part, origin); });
 }
-
-inline bool BodyShape::Data::solid_at(Vec3 p) const {
-    if (has_cells) {
-        const float s = cells.inverse_cell_size;
-        if (cells.at(int(std::floor(p.x * s)), int(std::floor(p.y * s)), int(std::floor(p.z * s))))
-            return true;
-    }
-    return !odd.empty() && odd_at(p);
-}
-
-/// Fills `out` with the full cells of `bits` as few boxes (runs along x, then z, then y); coordinates in
-/// cells from the occupancy's reference: min inclusive, max exclusive. Clears `bits`' words.
-struct CellRun {
-    Cell min, max;
-};
-void merge_cells(Occupancy& bits, std::vector<CellRun>& out);
 
 }  // namespace talus

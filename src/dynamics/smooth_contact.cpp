@@ -50,7 +50,7 @@ bool on_outside(const BodyShape::Data& shape, Vec3 p) {
 }
 
 float spacing_of(const BodyShape::Data& shape, float cell_size) {
-    return shape.has_cells ? shape.cells.cell_size : cell_size;
+    return shape.cell_size > 0 ? shape.cell_size : cell_size;
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ float collide_smooth(const SmoothGround& ground, const BodyHot& a, float cell_si
     if (!any_within(middle, (a.hi - a.lo) * 0.5f, around)) return around;
     float nearest = around;
     auto place = [&](Vec3 p) { return a.position + to_double(a.rotation * (p - a.com)); };
-    auto touch = [&](Vec3 p, float radius, std::int32_t box) {
+    auto touch = [&](Vec3 p, float radius, float friction) {
         const auto near = ground.surface_near(place(p), radius + around);
         if (!near) return;
         const float separation = near->distance - radius;
@@ -79,34 +79,34 @@ float collide_smooth(const SmoothGround& ground, const BodyHot& a, float cell_si
         const Vec3 normal = mul_transposed(a.rotation, -near->outward);
         const Vec3 on_a = p + normal * radius;
         out.push_back({on_a, on_a + normal * separation, normal, separation,
-                       kFirstSmoothKey + std::int32_t(out.size()), box, 0});
+                       kFirstSmoothKey + std::int32_t(out.size()), friction, -1});
     };
     if (a.round) {
         const RoundCore core = core_of(shape);
         const float core_length = length(core.to - core.from);
         const int parts = core_length > 0 ? 1 + int(core_length / cell_size) : 0;
         for (int k = 0; k <= parts; k++)
-            touch(parts ? core.at(float(k) / float(parts)) : core.from, core.radius, 0);
+            touch(parts ? core.at(float(k) / float(parts)) : core.from, core.radius,
+                  shape.solids[0].friction);
         return nearest;
     }
     const float spacing = spacing_of(shape, cell_size);
-    for (std::size_t i = 0; i < shape.solids.size(); i++) {
-        const CollisionBox& box = shape.solids[i];
-        if (shape.solids.size() > 1 &&
-            !any_within(place(box.center), extent_of(a.rotation, box.half), around))
-            continue;
-        each_on_box(box, spacing, [&](Vec3 p) { touch(p, 0, std::int32_t(i)); });
-    }
+    shape.each_solid_near(shape.lo, shape.hi, [&](const CollisionBox& box) {
+        if (!shape.only_box() && !any_within(place(box.center), extent_of(a.rotation, box.half), around))
+            return;
+        each_on_box(box, spacing, [&](Vec3 p) { touch(p, 0, box.friction); });
+    });
     return nearest;
 }
 
 std::vector<Vec3> surface_points(const BodyShape::Data& shape, float cell_size) {
     std::vector<Vec3> points;
     if (shape.is_round()) return points;
-    for (const CollisionBox& box : shape.solids)
+    shape.each_solid_near(shape.lo, shape.hi, [&](const CollisionBox& box) {
         each_on_box(box, spacing_of(shape, cell_size), [&](Vec3 p) {
             if (on_outside(shape, p)) points.push_back(p);
         });
+    });
     std::sort(points.begin(), points.end(), [](Vec3 a, Vec3 b) {
         if (a.y != b.y) return a.y < b.y;
         return a.z != b.z ? a.z < b.z : a.x < b.x;

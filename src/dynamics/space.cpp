@@ -536,6 +536,25 @@ void Space::State::wake_neighbours(std::int32_t body) {
     });
 }
 
+void Space::State::wake_near(std::int32_t body, Vec3 center, Vec3 half) {
+    constexpr float kNear = 0.1f;
+    const BodyHot& h = bodies.hot[std::size_t(body)];
+    const Mat3& r = h.rotation;
+    const Vec3 middle = r * center;
+    each_pair(body, [&](std::int32_t, Pair&, std::int32_t other) {
+        if (other == 0 || !bodies.hot[std::size_t(other)].asleep) return;
+        const BodyHot& o = bodies.hot[std::size_t(other)];
+        const Vec3 d = to_float(o.position - h.position) - middle;
+        bool near = true;
+        for (int k = 0; k < 3; k++) {
+            const float reach = kNear + std::fabs(r.m[k][0]) * half.x + std::fabs(r.m[k][1]) * half.y +
+                                std::fabs(r.m[k][2]) * half.z;
+            near = near && d[k] + o.lo[k] <= reach && d[k] + o.hi[k] >= -reach;
+        }
+        if (near) wake(other);
+    });
+}
+
 void Space::State::drop_pairs(std::int32_t body) {
     each_pair(body, [&](std::int32_t index, Pair& p, std::int32_t) {
         pairs.remove(index, bodies.hot[std::size_t(p.a)].first_pair, bodies.hot[std::size_t(p.b)].first_pair);

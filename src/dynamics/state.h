@@ -86,6 +86,8 @@ struct Space::State {
     void wake(std::int32_t body) { bodies.wake(body); }
     /// Wakes what touches the body or nearly does.
     void wake_neighbours(std::int32_t body);
+    /// Wakes what is near a box of the body, given in its axes about its centre of mass.
+    void wake_near(std::int32_t body, Vec3 center, Vec3 half);
     void drop_pairs(std::int32_t body);
     void add_world_pair(std::int32_t body);
     /// Partners are looked for again, and the filter asked.

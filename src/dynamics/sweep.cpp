@@ -26,9 +26,7 @@ Quat blend(Quat a, Quat b, float s) {
 }
 
 struct Mover {
-    const CollisionBox* boxes;
-    std::size_t count;
-    Vec3 com;
+    std::span<const CollisionBox> boxes;
     Vec3 lo, hi;  // of a: bounds
     std::span<const BoxGroup> groups = {};
     const BodyShape::Data* round = nullptr;  // a ball or capsule: its one box is only around it
@@ -77,7 +75,7 @@ float advance(const Mover& a, const Mover& b, Place&& place, Vec3 step, float sl
         const Vec3 step_in_a = world_to_a * step;
         float go = 1 - s;
         bool hit = false;
-        for (std::size_t ib = 0; ib < b.count && !hit; ib++) {
+        for (std::size_t ib = 0; ib < b.boxes.size() && !hit; ib++) {
             const Vec3 center = turn * b.boxes[ib].center + offset, half = b.boxes[ib].half;
             const Vec3 half_b = shrunk(half);
             Vec3 extent;
@@ -90,7 +88,7 @@ float advance(const Mover& a, const Mover& b, Place&& place, Vec3 step, float sl
                 return gap > kTouch && gap - 0.5f * kTouch >= go * fastest;
             };
             if (far(a.lo, a.hi)) continue;
-            for (std::size_t ia = 0; ia < a.count; ia++) {
+            for (std::size_t ia = 0; ia < a.boxes.size(); ia++) {
                 if (!a.groups.empty() && ia % BoxGroup::kSize == 0) {
                     const BoxGroup& g = a.groups[ia / BoxGroup::kSize];
                     if (far(g.lo, g.hi)) {
@@ -119,6 +117,15 @@ float advance(const Mover& a, const Mover& b, Place&& place, Vec3 step, float sl
     return s;
 }
 
+/// The solids of a shape in these bounds, about its reference: all of a small one.
+const SolidPart& solids_in(const BodyShape::Data& shape, Vec3 lo, Vec3 hi, SolidPart& near) {
+    if (!shape.bricks) return shape;
+    near.solids.clear();
+    shape.each_solid_near(lo, hi, [&](const CollisionBox& box) { near.solids.push_back(box); });
+    near.measure();
+    return near;
+}
+
 }  // namespace
 
 bool Sweep::needed(const BodyHot& body, float travel) {
@@ -140,23 +147,32 @@ Sweep::Path Sweep::path_of(const BodyStore& bodies, std::int32_t body) const {
     return p;
 }
 
-float Sweep::against_body(const BodyStore& bodies, std::int32_t a, std::int32_t b) const {
+float Sweep::against_body(const BodyStore& bodies, std::int32_t a, std::int32_t b, Chunk& chunk) const {
     const BodyHot &ha = bodies.hot[std::size_t(a)], &hb = bodies.hot[std::size_t(b)];
     const Path pa = path_of(bodies, a), pb = path_of(bodies, b);
     const Vec3 step = pb.step - pa.step;
     const float slack = pa.angle * ha.radius + pb.angle * hb.radius;
     const Vec3 start = to_float(pb.from - pa.from);
-    if (ha.shape->solids.empty() || hb.shape->solids.empty()) return 1;
+    if (!ha.shape->has_solids() || !hb.shape->has_solids()) return 1;
     // Balls around both that never meet.
     const float reach = ha.radius + hb.radius;
     const float along = dot(start, step), square = dot(step, step);
     const float nearest = along < 0 && square > 0 ? (along + square < 0 ? 1.0f : -along / square) : 0.0f;
     const Vec3 closest = start + step * nearest;
     if (dot(closest, closest) > reach * reach) return 1;
+    // What the path of the other's ball can reach, in its own axes at the start.
+    auto reached = [&](const BodyHot& h, const Path& own, Vec3 from, Vec3 way, float other_radius,
+                       SolidPart& near) -> const SolidPart& {
+        const Mat3 to_own = transposed(to_matrix(own.q0));
+        const Vec3 p = to_own * from + h.com, q = to_own * (from + way) + h.com;
+        const float r = other_radius + slack + kSkin;
+        return solids_in(*h.shape, min(p, q) - Vec3{r, r, r}, max(p, q) + Vec3{r, r, r}, near);
+    };
+    const SolidPart& near_a = reached(ha, pa, start, step, hb.radius, chunk.near_a);
+    const SolidPart& near_b = reached(hb, pb, -start, -step, ha.radius, chunk.near_b);
     return advance(
-        {ha.shape->solids.data(), ha.shape->solids.size(), ha.com, ha.shape->lo, ha.shape->hi,
-         ha.shape->groups, round_or_null(*ha.shape)},
-        {hb.shape->solids.data(), hb.shape->solids.size(), hb.com, {}, {}, {}, round_or_null(*hb.shape)},
+        {near_a.solids, near_a.lo, near_a.hi, near_a.groups, round_or_null(*ha.shape)},
+        {near_b.solids, {}, {}, {}, round_or_null(*hb.shape)},
         [&](float s, Mat3& turn, Vec3& offset, Mat3& world_to_a) {
             const Mat3 ra = to_matrix(blend(pa.q0, pa.q1, s)), rb = to_matrix(blend(pb.q0, pb.q1, s));
             world_to_a = transposed(ra);
@@ -167,7 +183,8 @@ float Sweep::against_body(const BodyStore& bodies, std::int32_t a, std::int32_t 
 }
 
 float Sweep::against_world(const BodyStore& bodies, const WorldSolids& world,
-                           const std::uint16_t (&layers)[16], std::int32_t a, TerrainPatch& patch) const {
+                           const std::uint16_t (&layers)[16], std::int32_t a, Chunk& chunk) const {
+    TerrainPatch& patch = chunk.patch;
     const BodyHot& h = bodies.hot[std::size_t(a)];
     if (!world.any() || !(layers[h.layer] >> int(Layer::terrain) & 1)) return 1;
     const Path p = path_of(bodies, a);
@@ -209,10 +226,25 @@ float Sweep::against_world(const BodyStore& bodies, const WorldSolids& world,
                          to_float(lo - origin), to_float(hi - origin));
             if (patch.solids.empty()) return;
             const Vec3 start = to_float(origin - from), step = -(p.step * (s1 - s0));
+            // What this patch can reach on the way, in axes of the start.
+            Vec3 low = patch.solids[0].center - patch.solids[0].half,
+                 high = patch.solids[0].center + patch.solids[0].half;
+            for (const CollisionBox& box : patch.solids) {
+                low = min(low, box.center - box.half);
+                high = max(high, box.center + box.half);
+            }
+            const float turned = p.angle * h.radius;
+            const Mat3 to_own = transposed(to_matrix(p.q0));
+            const Vec3 middle = (low + high) * 0.5f + start + step * 0.5f;
+            Vec3 half = (high - low) * 0.5f, around;
+            for (int k = 0; k < 3; k++) half[k] += 0.5f * std::fabs(step[k]);
+            for (int k = 0; k < 3; k++)
+                around[k] = turned + kSkin + std::fabs(to_own.m[k][0]) * half.x +
+                            std::fabs(to_own.m[k][1]) * half.y + std::fabs(to_own.m[k][2]) * half.z;
+            const Vec3 at = to_own * middle + h.com;
+            const SolidPart& near = solids_in(*h.shape, at - around, at + around, chunk.near_a);
             const float share = advance(
-                {h.shape->solids.data(), h.shape->solids.size(), h.com, h.shape->lo, h.shape->hi,
-                 h.shape->groups, round_or_null(*h.shape)},
-                {patch.solids.data(), patch.solids.size(), {}, {}, {}},
+                {near.solids, near.lo, near.hi, near.groups, round_or_null(*h.shape)}, {patch.solids, {}, {}},
                 [&](float s, Mat3& turn, Vec3& offset, Mat3& world_to_a) {
                     const Mat3 ra = to_matrix(blend(p.q0, p.q1, s0 + (s1 - s0) * s));
                     world_to_a = transposed(ra);
@@ -254,7 +286,7 @@ void Sweep::run(BodyStore& bodies, const PairTable& table, const WorldSolids& wo
                 // Farther apart than both went.
                 if (bodies.way[std::size_t(p.a)] + bodies.way[std::size_t(p.b)] <= wait.until) continue;
                 if (b == 0) {
-                    const float share = against_world(bodies, world, layers, a, chunk.patch);
+                    const float share = against_world(bodies, world, layers, a, chunk);
                     if (share < 1) chunk.stops.push_back({f, share});
                     continue;
                 }
@@ -263,7 +295,7 @@ void Sweep::run(BodyStore& bodies, const PairTable& table, const WorldSolids& wo
                                        ? bodies.hot[std::size_t(a)].thickness
                                        : bodies.hot[std::size_t(b)].thickness;
                 if (length(pa.step - pb.step) <= kSlowShare * thin) continue;
-                const float share = against_body(bodies, a, b);
+                const float share = against_body(bodies, a, b, chunk);
                 if (share >= 1) continue;
                 chunk.stops.push_back({f, share});
                 const std::int32_t other = departure_of_[std::size_t(b)];

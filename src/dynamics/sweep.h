@@ -46,21 +46,22 @@ class Sweep {
         float angle;
     };
     Path path_of(const BodyStore& bodies, std::int32_t body) const;
-    float against_body(const BodyStore& bodies, std::int32_t a, std::int32_t b) const;
-    float against_world(const BodyStore& bodies, const WorldSolids& world, const std::uint16_t (&layers)[16],
-                        std::int32_t a, TerrainPatch& patch) const;
-
-    std::vector<std::int32_t> departure_of_;  // by body, -1: did not move
-    const std::vector<Departure>* moved_ = nullptr;
-    std::vector<float> share_;  // by entry of moved
     struct Chunk {
         TerrainPatch patch;
+        SolidPart near_a, near_b;  // of big shapes: what may be hit
         struct Stop {
             std::int32_t moved;
             float share;
         };
         std::vector<Stop> stops;
     };
+    float against_body(const BodyStore& bodies, std::int32_t a, std::int32_t b, Chunk& chunk) const;
+    float against_world(const BodyStore& bodies, const WorldSolids& world, const std::uint16_t (&layers)[16],
+                        std::int32_t a, Chunk& chunk) const;
+
+    std::vector<std::int32_t> departure_of_;  // by body, -1: did not move
+    const std::vector<Departure>* moved_ = nullptr;
+    std::vector<float> share_;  // by entry of moved
     std::vector<Chunk> chunks_;
 };
 

@@ -108,61 +108,23 @@ void TerrainPatch::gather(const WorldSolids& world, DVec3 at, Cell origin_cell, 
             const float bottom = (lo.y < ground_ ? lo.y : ground_) - kDeep;
             const Vec3 a = Vec3{lo.x, bottom, lo.z} - margin, b = Vec3{hi.x, ground_, hi.z} + margin;
             CollisionBox box{(a + b) * 0.5f, (b - a) * 0.5f};
-            box.cover = 0x3f & ~face_bit(1, true);
+            box.cover = kAllFaces & ~face_bit(1, true);
             solids.push_back(box);
         }
     }
 }
 
 void TerrainPatch::add_full_boxes() {
-    left_ = rows_;
-    auto row = [&](int y, int z) -> std::uint64_t& { return left_[std::size_t(y * nz_ + z)]; };
-    auto all = [&](int y, int z) { return rows_[std::size_t(y * nz_ + z)]; };
-    const std::uint64_t interior = (nx_ == 64 ? ~0ull : (1ull << nx_) - 1) & ~1ull & ~(1ull << (nx_ - 1));
-    for (int y = 1; y < ny_ - 1; y++)
-        for (int z = 1; z < nz_ - 1; z++) {
-            while (const std::uint64_t bits = row(y, z) & interior) {
-                const int x0 = __builtin_ctzll(bits);
-                const std::uint64_t gap = ~(bits >> x0);
-                const int x1 = x0 + (gap ? __builtin_ctzll(gap) : 64 - x0);
-                const std::uint64_t run = (x1 - x0 == 64 ? ~0ull : (1ull << (x1 - x0)) - 1) << x0;
-                int z1 = z + 1, y1 = y + 1;
-                while (z1 < nz_ - 1 && (row(y, z1) & run) == run) z1++;
-                auto sheet = [&](int yy) {
-                    for (int k = z; k < z1; k++)
-                        if ((row(yy, k) & run) != run) return false;
-                    return true;
-                };
-                while (y1 < ny_ - 1 && sheet(y1)) y1++;
-                for (int j = y; j < y1; j++)
-                    for (int k = z; k < z1; k++) row(j, k) &= ~run;
-
-                // Faces whose neighbours are all full are no way out.
-                std::uint32_t cover = 0x3f;
-                const std::uint64_t before = 1ull << (x0 - 1), after = 1ull << x1;
-                for (int j = y; j < y1; j++)
-                    for (int k = z; k < z1; k++) {
-                        if (!(all(j, k) & before)) cover &= ~face_bit(0, false);
-                        if (!(all(j, k) & after)) cover &= ~face_bit(0, true);
-                    }
-                for (int k = z; k < z1; k++) {
-                    if ((all(y - 1, k) & run) != run) cover &= ~face_bit(1, false);
-                    if ((all(y1, k) & run) != run) cover &= ~face_bit(1, true);
-                }
-                for (int j = y; j < y1; j++) {
-                    if ((all(j, z - 1) & run) != run) cover &= ~face_bit(2, false);
-                    if ((all(j, z1) & run) != run) cover &= ~face_bit(2, true);
-                }
-                if (cover == 0x3f) continue;  // buried: costs nothing
-                const float s = cell_size_;
-                const Vec3 lo{float(x0 + corner_.x) * s, float(y + corner_.y) * s, float(z + corner_.z) * s};
-                const Vec3 hi{float(x1 + corner_.x) * s, float(y1 + corner_.y) * s,
-                              float(z1 + corner_.z) * s};
-                CollisionBox box{(lo + hi) * 0.5f, (hi - lo) * 0.5f};
-                box.cover = cover;
-                solids.push_back(box);
-            }
-        }
+    left_.resize(rows_.size());
+    auto corner = [&](Cell c) {
+        const Cell p = c + corner_;
+        return Vec3{float(p.x) * cell_size_, float(p.y) * cell_size_, float(p.z) * cell_size_};
+    };
+    merge_rows(rows_.data(), left_.data(), nx_, ny_, nz_, [&](Cell first, Cell end, std::uint32_t cover) {
+        if (cover == kAllFaces) return;  // buried: costs nothing
+        const Vec3 lo = corner(first), hi = corner(end);
+        solids.push_back({(lo + hi) * 0.5f, (hi - lo) * 0.5f, cover});
+    });
 }
 
 void TerrainPatch::add_odd_boxes(const WorldSolids& world, const CellBox& cells, Cell origin_cell,
@@ -195,7 +157,7 @@ void TerrainPatch::add_odd_boxes(const WorldSolids& world, const CellBox& cells,
                                              p.z + (k == 2 ? d : 0)))
                                         box.cover |= face_bit(k, side != 0);
                                 }
-                            if (box.cover == 0x3f) continue;
+                            if (box.cover == kAllFaces) continue;
                             solids.push_back(box);
                             odd_.push_back(box);
                         }

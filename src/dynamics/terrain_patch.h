@@ -10,7 +10,7 @@
 // Tests: tests/dynamics/terrain_contact_test.cpp
 #pragma once
 
-#include "dynamics/shape.h"
+#include "dynamics/solid_part.h"
 #include "talus/grid.h"
 #include "talus/terrain.h"
 

@@ -1,11 +1,12 @@
-// group_mass.h - mass, centre and inertia of a group of blocks.
+// group_mass.h - mass, centre and inertia of groups of blocks and of boxes.
 //
-// Layer: mass. No state, no allocation, thread-safe.
+// Layer: mass. Thread-safe for reading.
 // Units: SI. Frame: the group's grid, right-handed, +Y up; origin = minimum corner of cell (0,0,0).
-// Determinism: sums run in brick order (or the order given), in double, without fused multiply-add.
-// Source: D. Cline, Variational Principles in Classical Mechanics, 2nd ed., ch. 13: parallel-axis theorem,
-// and
-//   example 13.1 (solid cube about its centre, I = m s^2/6); the integrals of a cut shape come from
+// Determinism: blocks are counted by type in whole numbers (BlockSums), so any order of edits ends in the
+// same bits and nothing drifts. A running total in floating point was rejected: it depends on its history,
+// and a group of which most is gone keeps the rounding of what it once was. Source: D. Cline, Variational
+// Principles in Classical Mechanics, 2nd ed., ch. 13: parallel-axis theorem,
+//   and example 13.1 (solid cube about its centre, I = m s^2/6); the integrals of a cut shape come from
 //   BlockShape.
 // Tests: tests/mass/group_mass_test.cpp
 #pragma once
@@ -13,6 +14,9 @@
 #include "talus/grid.h"
 #include "talus/math.h"
 #include "talus/result.h"
+
+#include <utility>
+#include <vector>
 
 namespace talus {
 
@@ -35,19 +39,59 @@ enum class MassError : std::uint8_t {
     not_finite,   ///< a density or cell outside any sense: reject the edit
 };
 
-/// Moments of one block, of any shape; zero for air.
-/// Pre (assert): |cell| <= 65536 on each axis (further out, cancellation spoils the inertia).
-MassMoments block_moments(Cell cell, const BlockType& type, float cell_size);
+/// The blocks of a group, counted: how many of each type, and the sums of their cells' coordinates. What they
+/// weigh follows from that.
+class BlockSums {
+ public:
+    /// Pre (assert): |cell| <= 65536 on each axis (further out, the sums of a million blocks overflow).
+    void add(Cell cell, BlockId id, const BlockType& type);
+    /// Nothing when there is no block of this type. Pre: one was added there.
+    void remove(Cell cell, BlockId id);
+    void add(const Grid& grid);
+
+    MassMoments moments(float cell_size) const;
+    double volume(float cell_size) const;  ///< of all blocks, m^3
+    /// Of the solid ones, by volume; `otherwise` when there are none.
+    float mean_friction(float otherwise) const;
+
+    struct OfType {
+        BlockId id = kAir;
+        bool solid = false;
+        float friction = 0;
+        double density = 0, volume = 0;  // of one block, kg/m^3 and share of a cell
+        double first[3] = {}, second[6] = {};
+        // Whole numbers, modulo 2^64: count, sum c_i, sum c_i c_j (xx yy zz xy yz zx).
+        std::uint64_t count = 0, cells[3] = {}, squares[6] = {};
+    };
+    /// By id; none of which there are no blocks.
+    const std::vector<OfType>& types() const { return types_; }
+    void set_types(std::vector<OfType> types) { types_ = std::move(types); }
+
+ private:
+    OfType& of_type(BlockId id, const BlockType& type);
+    /// n cells in a row along x, from `cell` on.
+    static void add_row(OfType& sums, Cell cell, int n);
+
+    std::vector<OfType> types_;
+    std::size_t last_ = 0;  // found last: edits come in runs of one type
+};
 
 /// Moments of every block of a grid, O(blocks).
 MassMoments sum_moments(const Grid& grid, float cell_size);
 
-/// For merging groups or placing a block.
+/// Moments of a box.
+MassMoments box_moments(DVec3 lo, DVec3 hi, double density);
+/// Of a ball of density 1 swept from -half_length to half_length along y, about its middle.
+MassMoments capsule_moments(double radius, double half_length);
+
+/// For merging groups.
 void add(MassMoments& total, const MassMoments& part);
 
-/// total -= part, where `part` was added before. Rounding stays at the scale of the largest total so far:
-/// rebuild with sum_moments() once half the mass is gone.
-void subtract(MassMoments& total, const MassMoments& part);
+/// Inertia about the centre of mass, in double: xx yy zz xy yz zx. Zero for no mass.
+struct Inertia {
+    double v[6] = {};
+};
+Inertia inertia_about_center(const MassMoments& moments);
 
 /// c = first/mass; S = second - mass c c^T; I = trace(S) Id - S.
 Result<MassProperties, MassError> to_mass_properties(const MassMoments& moments);

@@ -23,12 +23,11 @@ bool stay_in_world(LevelState& level, Group& group) {
 }
 
 bool update_body(LevelState& level, Group& group) {
-    if (group.shape_dirty) {
-        const BodyShape shape = BodyShape::from_grid(group.grid, level.settings.cell_size);
-        group.body.set_shape(shape);
-        if (group.slippery_until == 0) group.body.set_friction(shape.mean_friction(BodySettings{}.friction));
-    }
-    group.shape_dirty = false;
+    if (group.changes.empty()) return true;
+    group.body.change_blocks(level.table, group.changes);
+    group.changes.clear();
+    if (group.slippery_until == 0)
+        group.body.set_friction(group.body.shape().mean_friction(BodySettings{}.friction));
     return true;
 }
 

@@ -61,8 +61,7 @@ struct Structure : Build {
 struct Group : Build {
     GroupId id;
     Joins joins;
-    MassMoments moments;
-    double peak_mass = 0;  ///< largest since the moments were summed anew: bounds their rounding error
+    BlockSums sums;  ///< of its blocks
     Body body;
     bool bears_load = false;
     bool is_debris = false;  ///< came off, and small: crumbles when long asleep
@@ -77,7 +76,7 @@ struct Group : Build {
 
     std::vector<Cell> removed_solids;  ///< since the last look for loose parts
     bool whole_look = true;            ///< never looked at as a whole: may be several parts from the start
-    bool shape_dirty = false;          ///< blocks changed since the body's shape was made
+    std::vector<BlockChange> changes;  ///< of blocks, since the body's shape was brought up to date
     bool broke_off = false;  ///< the last blocks left by force: what splits off is debris and slippery
 
     using Build::Build;

@@ -50,8 +50,7 @@ Group* create_group(LevelState& level, Grid grid, Joins joins, const GroupSettin
     Group& group = *level.slots[index];
     group.id = {index + 1, ++level.generations[index]};
     group.joins = std::move(joins);
-    group.moments = sum_moments(group.grid, level.settings.cell_size);
-    group.peak_mass = group.moments.mass;
+    group.sums.add(group.grid);
     group.bears_load = settings.bears_load;
     group.mode = settings.structure_mode;
     group.kind = find_kind(level, settings.type);
@@ -104,15 +103,9 @@ namespace {
 
 void change_block(LevelState& level, Group& group, Cell cell, BlockId block) {
     const BlockId old = group.grid.set(cell, block);
-    const float e = level.settings.cell_size;
-    subtract(group.moments, block_moments(cell, level.table[old], e));
-    add(group.moments, block_moments(cell, level.table[block], e));
-    group.peak_mass = std::max(group.peak_mass, group.moments.mass);
-    if (group.moments.mass < 0.5 * group.peak_mass) {  // keeps the rounding error small against what is left
-        group.moments = sum_moments(group.grid, e);
-        group.peak_mass = group.moments.mass;
-    }
-    group.shape_dirty = true;
+    if (old != kAir) group.sums.remove(cell, old);
+    group.sums.add(cell, block, level.table[block]);
+    group.changes.push_back({cell, old, block});
     group.wear.erase(cell);
     level.events.push_back(
         {.kind = LevelEvent::Kind::group_block, .group = group.id, .cell = cell, .block = block});

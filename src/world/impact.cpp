@@ -114,8 +114,8 @@ void wear_by_impacts(LevelState& level) {
             of_b = side_of(level, b, towards(contact.point, of_a.center, normal, nudge) + normal * nudge);
         for (Group* hitter : {a, b}) {
             if (!hitter || !hitter->bears() || hitter->grid.solid_count() < 2) continue;
-            const float amount =
-                speed / kImpactScale * float(std::clamp(hitter->moments.mass / kImpactMass, 0.5, 4.0));
+            const double mass = hitter->sums.moments(level.settings.cell_size).mass;
+            const float amount = speed / kImpactScale * float(std::clamp(mass / kImpactMass, 0.5, 4.0));
             strike(of_a, amount);
             strike(of_b, amount);
         }

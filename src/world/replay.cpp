@@ -83,7 +83,8 @@ class Replayer {
         report_.calls += call != Call::tick && call != Call::block_types && call != Call::tick_done &&
                          call != Call::smooth_samples;
         if ((call >= Call::body_set_pose && call <= Call::body_set_shape) ||
-            call == Call::body_set_continuous || call == Call::body_set_damping)
+            call == Call::body_set_continuous || call == Call::body_set_damping ||
+            call == Call::body_change_blocks)
             return run_body(call, a);
         if (call == Call::space_ask_again) return run_space(call, a);
         if (call >= Call::space_set_paused && call <= Call::space_step) return run_space(call, a);
@@ -437,6 +438,17 @@ class Replayer {
             case Call::body_set_shape: {
                 const auto shape = a.get<BodyShape>();
                 if (a.ok()) body.set_shape(shape);
+                return;
+            }
+            case Call::body_change_blocks: {
+                const auto changes = a.get<std::vector<BlockChange>>();
+                for (const BlockChange& c : changes) {
+                    for (const int v : {c.cell.x, c.cell.y, c.cell.z})
+                        a.check(v >= -kMaxGroupCell && v <= kMaxGroupCell, "a cell is out of range");
+                    a.check(c.was < state_.table.size() && c.now < state_.table.size(),
+                            "there is no such block type");
+                }
+                if (a.ok()) body.change_blocks(state_.table, changes);
                 return;
             }
             default:

@@ -14,8 +14,8 @@ GroupRecord record_of(const LevelState& level, const Group& group) {
     out.rotation = body.pose().rotation;
     out.velocity = body.velocity();
     out.spin = body.spin();
-    if (group.shape_dirty)  // the body that comes back has the blocks of now, and so their centre
-        if (const auto properties = to_mass_properties(group.moments)) {
+    if (!group.changes.empty())  // the body that comes back has the blocks of now, and so their centre
+        if (const auto properties = to_mass_properties(group.sums.moments(level.settings.cell_size))) {
             out.center = body.to_world(to_float(properties->center));
             out.velocity = body.velocity_at(out.center);
         }
@@ -57,8 +57,7 @@ void restore_group(LevelState& level, Grid grid, Joins joins, const GroupRecord&
     Group& group = *level.slots[slot];
     group.id = record.id;
     group.joins = std::move(joins);
-    group.moments = sum_moments(group.grid, level.settings.cell_size);
-    group.peak_mass = group.moments.mass;
+    group.sums.add(group.grid);
     group.bears_load = record.bears_load;
     group.is_debris = record.is_debris;
     group.created_tick = record.created_tick;

@@ -1,5 +1,6 @@
 #include "talus/snapshot.h"
 
+#include "dynamics/archive.h"
 #include "dynamics/snapshot.h"
 #include "dynamics/state.h"
 #include "world/archive.h"
@@ -14,22 +15,14 @@ namespace talus {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x31504e53'534c4154ull;  // "TALSSNP1" read as a number
-constexpr std::uint32_t kVersion = 2;
-
-template <class A, class T>
-void archive_moments(A& a, T& m) {
-    a(m.mass);
-    for (auto& x : m.first) a(x);
-    for (auto& x : m.second) a(x);
-}
+constexpr std::uint32_t kVersion = 3;
 
 /// What a group has of its own, besides its blocks and what every build has.
 template <class A, class T>
 void archive_group(A& a, T& g) {
-    archive_moments(a, g.moments);
-    a(g.peak_mass, g.bears_load, g.is_debris);
+    a(g.bears_load, g.is_debris);
     a(g.created_tick, g.slippery_until, g.debris_ticks, g.asleep_ticks, g.creeping_ticks, g.was_asleep,
-      g.came_off, g.rest_at, g.removed_solids, g.whole_look, g.shape_dirty, g.broke_off);
+      g.came_off, g.rest_at, g.removed_solids, g.whole_look, g.changes, g.broke_off);
 }
 
 /// The answer of a check, once it is there. One that answers for blocks that are no more is only thrown away.
@@ -220,7 +213,7 @@ void write_content(ByteWriter& a, const LevelState& level) {
                      const std::uint32_t slot = state.slot_of_body[id.index];
                      if (slot >= state.slots.size() || !state.slots[slot]) return ShapeNames::kUnknown;
                      const Group& group = *state.slots[slot];
-                     return group.body.id() == id && !group.shape_dirty ? slot + 1 : ShapeNames::kUnknown;
+                     return group.body.id() == id && group.changes.empty() ? slot + 1 : ShapeNames::kUnknown;
                  },
                  nullptr, &level});
 }
@@ -243,10 +236,16 @@ void read_groups(ByteReader& a, LevelState& level) {
         if (cells > kMaxGroupBounds || all > kMaxAllBounds)
             a.fail(ErrorCode::too_large, "its bounds are too large");
         read_joins(a, group);
+        group.sums.add(group.grid);
         archive_group(a, group);
         for (const Cell c : group.removed_solids)
             for (const int v : {c.x, c.y, c.z})
                 a.check(v >= -kMaxGroupCell && v < kMaxGroupCell, "a cell is out of range");
+        for (const BlockChange& c : group.changes) {
+            for (const int v : {c.cell.x, c.cell.y, c.cell.z})
+                a.check(v >= -kMaxGroupCell && v < kMaxGroupCell, "a cell is out of range");
+            a.check(c.was < level.table.size() && c.now < level.table.size(), "there is no such block");
+        }
         BodyId body;
         a(body.index, body.generation);
         if (body.index != 0) group.body = Body(&level.space, body);

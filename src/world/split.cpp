@@ -83,14 +83,17 @@ bool split_loose_parts(LevelState& level, Group& group) {
 }
 
 bool keep_solids(LevelState& level, Group& group) {
-    if (group.grid.solid_count() > 0 && group.moments.mass > 0) return true;
+    auto weighs = [&](const Group& g) {
+        return g.grid.solid_count() > 0 && g.sums.moments(level.settings.cell_size).mass > 0;
+    };
+    if (weighs(group)) return true;
     const GroupId id = group.id;
     bool drops = group.grid.solid_count() == 0;
     if (GroupType* type = group.type(); drops && type) {
         drops = !type->no_solids_left(level.self, id);
         Group* still = level.find(id);
         if (!still) return false;
-        if (still->grid.solid_count() > 0 && still->moments.mass > 0) return true;
+        if (weighs(*still)) return true;
     }
     level.destroyed += group.grid.block_count();
     if (drops)

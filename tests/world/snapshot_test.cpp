@@ -38,7 +38,7 @@ struct Seen {
             checks += slot->check != nullptr;
             worn += !slot->wear.empty();
             debris += slot->is_debris;
-            dirty += slot->shape_dirty;
+            dirty += !slot->changes.empty();
         }
         for (const auto& slot : level.state().structure_slots)
             if (slot) checks += slot->check != nullptr;
