@@ -54,7 +54,7 @@ bool leads_out(Vec3 p, const CollisionBox& box, Vec3 normal, const Solid& solid,
 template <class Solid>
 bool leads_out(Vec3 p, const BoxSet<Solid>& set, int box, int axis, float side, float slant) {
     if (set.lone || slant > 1) return true;
-    const CollisionBox& c = set.boxes[box];
+    const CollisionBox& c = set.boxes[std::size_t(box)];
     Vec3 q;
     for (int k = 0; k < 3; k++) {
         const float limit = c.half[k] - (c.half[k] > 2 * kInset ? kInset : 0.5f * c.half[k]),

@@ -3,6 +3,7 @@
 #include "dynamics/jobs_in_chunks.h"
 #include "dynamics/round_contact.h"
 #include "dynamics/smooth_contact.h"
+#include "dynamics/untangle.h"
 
 namespace talus {
 
@@ -348,6 +349,7 @@ void NarrowPhase::collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 o
             if (whole > margin) nearest = whole;
         }
         if (nearest < 0) nearest = collide_shapes(sa, sb, turn, apart, axes, margin, chunk.points);
+        untangle(sa, sb, turn, apart, axes, chunk.points);
         found = build_manifolds(chunk, pair, turn, apart);
     }
     chunk.found.push_back({i, found});

@@ -69,8 +69,9 @@ void BlockSums::remove(Cell cell, BlockId id) {
 void BlockSums::add(const Grid& grid) {
     for (const Brick* brick : grid.bricks())
         for (int row = 0; row < 64; row++) {
-            const BlockId* ids = brick->ids + 8 * row;
             if (!(brick->any[row >> 3] >> (8 * (row & 7)) & 0xff)) continue;
+            BlockId ids[8];
+            for (int x = 0; x < 8; x++) ids[x] = brick->id_at(8 * row + x);
             for (int x = 0, end; x < 8; x = end) {
                 for (end = x + 1; end < 8 && ids[end] == ids[x];) end++;
                 if (ids[x] != kAir)

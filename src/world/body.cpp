@@ -66,7 +66,7 @@ bool notice_sleep(LevelState& level, Group& group) {
 }
 
 bool is_quiet(const Group& group) {
-    return group.was_asleep && !group.shape_dirty && !group.whole_look && !group.check_wanted &&
+    return group.was_asleep && group.changes.empty() && !group.whole_look && !group.check_wanted &&
            !group.check && group.removed_solids.empty() && group.breaking.empty() &&
            group.slippery_until == 0 && !group.type() && group.body.is_asleep();
 }
