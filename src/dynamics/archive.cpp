@@ -51,7 +51,8 @@ void read_blocks(ByteReader& a, BodyShape::Data& d) {
     for (std::size_t i = 0; i < types.size(); i++)
         a.check((i == 0 || types[i - 1].id < types[i].id) && types[i].density >= 0 &&
                     types[i].density <= 1e9 && types[i].volume >= 0 && types[i].volume <= 1e6 &&
-                    types[i].friction >= -1 && types[i].friction <= 1e6f && types[i].count > 0,
+                    types[i].friction >= -1 && types[i].friction <= 1e6f && types[i].count > 0 &&
+                    types[i].count <= std::uint64_t(1) << 40,
                 "the types of a shape's blocks are not right");
     for (std::size_t i = 0; i < d.odd_types.size(); i++) {
         a.check(i == 0 || d.odd_types[i - 1].id < d.odd_types[i].id, "a shape's types are not in order");
