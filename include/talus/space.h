@@ -253,7 +253,9 @@ class Space {
     void ask_again(Body body);
 
     /// Terrain blocks, read in place; null = none. The grid must outlive the space or be taken away first.
-    void set_terrain(const Grid* grid);
+    /// @param whole false: it holds what is within a cell of the bodies and of their way in a step, and grows
+    /// as they go, as read from a host
+    void set_terrain(const Grid* grid, bool whole = true);
     /// A flat floor: solid everywhere below y. nullopt takes it away.
     void set_ground(std::optional<double> y, float friction = 0.6f);
     /// Ground given by a field, beside the blocks; null = none. Must outlive the space or be taken away

@@ -380,9 +380,10 @@ float NarrowPhase::collide_world(Chunk& chunk, Pair& pair, Vec3 ahead, float mar
     const Vec3 offset = mul_transposed(a.rotation, to_float(pair.origin - a.position)) + a.com;
     const bool no_terrain = !(layers_[a.layer] >> int(Layer::terrain) & 1);
     const bool pass_soft = !(layers_[a.layer] >> int(Layer::soft_terrain) & 1);
-    float nearest = around;
+    // Where not all is known, a body looks again before it leaves what is.
+    float nearest = world_->whole || around < size ? around : size;
     if (no_terrain || !world_->any()) return nearest;
-    if (!pair.touching && reach > kFastReach && !world_->smooth) {
+    if (!pair.touching && reach > kFastReach && !world_->smooth && world_->whole) {
         // In flight: how far the nearest brick is will do for many steps.
         const DVec3 at = a.position;
         const float distance =

@@ -622,9 +622,10 @@ void Space::State::ask_filter(Space* space) {
     broad.new_pairs.clear();
 }
 
-void Space::set_terrain(const Grid* grid) {
+void Space::set_terrain(const Grid* grid, bool whole) {
     State& s = *state_;
     s.world.grid = grid;
+    s.world.whole = whole;
     for (std::int32_t i = 1; i < s.bodies.size(); i++)
         if (s.bodies.hot[std::size_t(i)].exists) {
             s.wake(i);

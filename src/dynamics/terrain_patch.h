@@ -28,6 +28,9 @@ struct WorldSolids {
     const SmoothGround* smooth = nullptr;
     float smooth_friction = 0.6f;
 
+    bool whole =
+        true;  ///< false: the grid only holds what is within a cell of the bodies (Space::set_terrain)
+
     bool any() const { return grid || has_ground || smooth; }
     /// A lower bound of the distance from a box to any block or the ground plane, by what the bricks near it
     /// hold; at most `most`.

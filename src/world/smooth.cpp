@@ -170,7 +170,7 @@ void Level::set_terrain_source(TerrainSource* source) {
     level.host_terrain =
         source ? std::make_unique<RegionCache>(*source, level.table, level.settings.cell_size) : nullptr;
     level.host_smooth = smooth;
-    level.space.set_terrain(&level.terrain());
+    level.space.set_terrain(&level.terrain(), !level.host_terrain);
     choose_smooth_ground(level);
 }
 

@@ -184,7 +184,7 @@ void read_terrain(ByteReader& a, LevelState& level, TerrainSource* source) {
     read_grid(a, level.host_terrain->grid_for_restore(), kMaxTerrainCell);
     a(*level.host_terrain);
     a.check(level.host_terrain->is_sound(), "the cache of the host's terrain is not whole");
-    level.space.set_terrain(&level.terrain());
+    level.space.set_terrain(&level.terrain(), false);
 }
 
 void write_content(ByteWriter& a, const LevelState& level) {

@@ -69,9 +69,9 @@ std::string read(const std::string& path) {
 }
 
 TEST(DocExample, EveryExampleIsInThisFile) {
-    std::string root = __FILE__;
-    root.resize(root.rfind("tests/dynamics/"));
-    const std::string doc = read(root + "docs/DYNAMICS.md"), here = bare(read(__FILE__));
+    const std::string root = TALUS_SOURCE_DIR;
+    const std::string doc = read(root + "/docs/DYNAMICS.md");
+    const std::string here = bare(read(root + "/tests/dynamics/doc_example_test.cpp"));
     ASSERT_FALSE(doc.empty());
     int examples = 0;
     for (std::size_t at = 0; (at = doc.find("```cpp\n", at)) != std::string::npos; examples++) {
