@@ -12,21 +12,22 @@ namespace talus::cases {
 std::atomic<long> allocations{0};
 }  // namespace talus::cases
 
-void* operator new(std::size_t size) {
+// Not inline, or the compiler takes free() for the wrong end of a new.
+[[gnu::noinline]] void* operator new(std::size_t size) {
     talus::cases::allocations++;
     if (void* p = std::malloc(size ? size : 1)) return p;
     std::abort();
 }
-void* operator new(std::size_t size, std::align_val_t align) {
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t align) {
     talus::cases::allocations++;
     const std::size_t a = std::size_t(align);
     if (void* p = std::aligned_alloc(a, (size + a - 1) / a * a)) return p;
     std::abort();
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
 
 namespace talus {
 namespace {
