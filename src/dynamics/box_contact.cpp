@@ -291,9 +291,6 @@ float SharedAxes::best_axis(Vec3 d, Vec3 ha, Vec3 hb, Vec3& axis_out) const {
     return s.distance[best];
 }
 
-namespace {
-
-/// Half the extent along each axis of a of a box of b.
 Vec3 extent_of(const Mat3& turn, Vec3 half) {
     Vec3 extent;
     for (int k = 0; k < 3; k++)
@@ -301,6 +298,8 @@ Vec3 extent_of(const Mat3& turn, Vec3 half) {
                     std::fabs(turn.m[k][2]) * half.z;
     return extent;
 }
+
+namespace {
 
 /// @param lo,hi  bounds of a
 template <class SolidA, class SolidB>

@@ -119,4 +119,7 @@ float collide_shapes(const BodyShape::Data& a, const BodyShape::Data& b, const M
 float collide_terrain(const BodyShape::Data& a, const TerrainPatch& b, const Mat3& turn, Vec3 offset,
                       const SharedAxes& axes, float margin, std::vector<ContactPoint>& out);
 
+/// Half the extent of a box of b along each axis of a.
+Vec3 extent_of(const Mat3& turn, Vec3 half);
+
 }  // namespace talus

@@ -14,15 +14,6 @@ constexpr float kTrust = 0.5f;           // of a field's distance: gradients are
 constexpr int kMostParts = 4096;         // of one edge
 constexpr int kBisections = 24;
 
-/// Half the bounds of a turned box.
-Vec3 extent_of(const Mat3& r, Vec3 half) {
-    Vec3 out;
-    for (int k = 0; k < 3; k++)
-        out[k] =
-            std::fabs(r.m[k][0]) * half.x + std::fabs(r.m[k][1]) * half.y + std::fabs(r.m[k][2]) * half.z;
-    return out;
-}
-
 /// f(p) for each point of the lattice on a box's surface, z and x within y.
 template <class F>
 void each_on_box(const CollisionBox& box, float spacing, F&& f) {

@@ -622,15 +622,19 @@ void Space::State::ask_filter(Space* space) {
     broad.new_pairs.clear();
 }
 
+void Space::State::look_anew() {
+    for (std::int32_t i = 1; i < bodies.size(); i++)
+        if (bodies.hot[std::size_t(i)].exists) {
+            wake(i);
+            refresh_contacts(i);
+        }
+}
+
 void Space::set_terrain(const Grid* grid, bool whole) {
     State& s = *state_;
     s.world.grid = grid;
     s.world.whole = whole;
-    for (std::int32_t i = 1; i < s.bodies.size(); i++)
-        if (s.bodies.hot[std::size_t(i)].exists) {
-            s.wake(i);
-            s.refresh_contacts(i);
-        }
+    s.look_anew();
 }
 
 void Space::set_ground(std::optional<double> y, float friction) {
@@ -639,22 +643,14 @@ void Space::set_ground(std::optional<double> y, float friction) {
     s.world.has_ground = y.has_value() && std::isfinite(*y);
     s.world.ground = s.world.has_ground ? *y : 0;
     s.world.ground_friction = friction;
-    for (std::int32_t i = 1; i < s.bodies.size(); i++)
-        if (s.bodies.hot[std::size_t(i)].exists) {
-            s.wake(i);
-            s.refresh_contacts(i);
-        }
+    s.look_anew();
 }
 
 void Space::set_smooth_ground(const SmoothGround* ground, float friction) {
     State& s = *state_;
     s.world.smooth = ground;
     s.world.smooth_friction = friction;
-    for (std::int32_t i = 1; i < s.bodies.size(); i++)
-        if (s.bodies.hot[std::size_t(i)].exists) {
-            s.wake(i);
-            s.refresh_contacts(i);
-        }
+    s.look_anew();
 }
 
 void Space::terrain_changed(const CellBox& cells) {

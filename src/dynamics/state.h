@@ -96,6 +96,8 @@ struct Space::State {
     void ask_filter(Space* space);
     /// Its contacts are found anew in the next step.
     void refresh_contacts(std::int32_t body);
+    /// The world around all bodies is another one: wakes them, and every contact is found anew.
+    void look_anew();
     template <class F>
     void each_pair(std::int32_t body, F&& f) {
         for (std::int32_t i = bodies.hot[std::size_t(body)].first_pair; i >= 0;) {

@@ -19,14 +19,6 @@ bool passes_by(const SharedAxes::Separations& s, int k) {
     return false;
 }
 
-Vec3 extent_of(const Mat3& turn, Vec3 half) {
-    Vec3 extent;
-    for (int k = 0; k < 3; k++)
-        extent[k] = std::fabs(turn.m[k][0]) * half.x + std::fabs(turn.m[k][1]) * half.y +
-                    std::fabs(turn.m[k][2]) * half.z;
-    return extent;
-}
-
 }  // namespace
 
 void untangle(const BodyShape::Data& a, const BodyShape::Data& b, const Mat3& turn, Vec3 offset,
