@@ -3,6 +3,7 @@
 #pragma once
 
 #include "build_files.h"
+#include "tests/temporary_folder.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,28 +19,17 @@
 
 namespace talus::files {
 
-/// A folder of its own for a test, removed at the end.
-class TempFolder {
+/// A folder of its own for a test, and files in it.
+class TempFolder : public TemporaryFolder {
  public:
-    TempFolder() {
-        std::string form = (std::filesystem::temp_directory_path() / "talus-test-XXXXXX").string();
-        if (!mkdtemp(form.data())) throw std::runtime_error("cannot make a temporary folder");
-        path_ = form;
-    }
-    TempFolder(const TempFolder&) = delete;
-    ~TempFolder() { std::filesystem::remove_all(path_); }
-    std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
     /// Writes a file there. @return its path
     std::string add(const std::string& name, const Bytes& bytes) const {
-        write(path_ / name, bytes);
-        return (path_ / name).string();
+        write(*this / name, bytes);
+        return file(name);
     }
     std::string add(const std::string& name, std::string_view text) const {
         return add(name, Bytes(text.begin(), text.end()));
     }
-
- private:
-    std::filesystem::path path_;
 };
 
 struct Ran {

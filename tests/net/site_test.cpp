@@ -1,4 +1,5 @@
 #include "apps/talus/server_site.h"
+#include "tests/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +9,9 @@ namespace talus {
 namespace {
 
 struct Site : testing::Test {
-    std::filesystem::path outside = std::filesystem::path(testing::TempDir()) / "talus_site_test";
+    TemporaryFolder outside;
     std::filesystem::path root = outside / "page";
     void SetUp() override {
-        std::filesystem::remove_all(outside);
         std::filesystem::create_directories(root / "assets");
         for (const char* name :
              {"index.html", "talus.wasm", "assets/main-1a2b.js", ".hidden", "../secret.txt"})
@@ -19,7 +19,6 @@ struct Site : testing::Test {
         std::filesystem::create_symlink("../secret.txt", root / "link.txt");
         std::filesystem::create_symlink("index.html", root / "inside.html");
     }
-    void TearDown() override { std::filesystem::remove_all(outside); }
 };
 
 TEST_F(Site, FindsThePagesFiles) {

@@ -38,7 +38,7 @@ std::unique_ptr<Level> by_snapshot(const Level& level) {
 
 #ifdef TALUS_HAS_STORE
 std::unique_ptr<Level> by_save(const Level& level) {
-    const TestFolder folder;
+    const TemporaryFolder folder;
     EXPECT_TRUE(save_level(level, folder.file("a")));
     auto made = load_level(folder.file("a"));
     EXPECT_TRUE(made.ok()) << made.error().message;

@@ -1,5 +1,6 @@
 // Case 4: a group with a tail that weighs nothing loses the block between: one solid group stays, the tail is
 // discarded, and stepping and saving go on.
+#include "tests/temporary_folder.h"
 #include "tests/world/blocks_level.h"
 
 #include "talus/snapshot.h"
@@ -8,7 +9,6 @@
 #endif
 
 #include <cmath>
-#include <filesystem>
 
 namespace talus {
 namespace {
@@ -35,12 +35,12 @@ void go_on(BlocksLevel& b) {
     ASSERT_TRUE(again.ok()) << again.error().message;
     EXPECT_EQ((*again)->hash(), b.level.hash());
 #ifdef TALUS_HAS_STORE
-    const std::string path = (std::filesystem::temp_directory_path() / "talus_case_04.save").string();
+    const TemporaryFolder folder;
+    const std::string path = folder.file("level.save");
     ASSERT_TRUE(save_level(b.level, path).ok());
     auto loaded = load_level(path);
     ASSERT_TRUE(loaded.ok()) << loaded.error().message;
     EXPECT_EQ((*loaded)->hash(), b.level.hash());
-    std::filesystem::remove(path);
 #endif
 }
 

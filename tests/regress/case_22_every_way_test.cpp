@@ -137,7 +137,7 @@ void expect_sound(Level& level, const LevelHost& host = {}) {
     const auto again = restore_snapshot(take_snapshot(level), host);  // refuses what is not finite
     EXPECT_TRUE(again.ok()) << again.error().message;
 #ifdef TALUS_HAS_STORE
-    const TestFolder folder;
+    const TemporaryFolder folder;
     const auto saved = save_level(level, folder.file("a"));
     EXPECT_TRUE(saved.ok()) << saved.error().message;
     const auto loaded = load_level(folder.file("a"));

@@ -82,7 +82,7 @@ TEST(Case22, NonsenseIsNotSteppedSavedOrSent) {
                     (*copy)->tick();
                     ASSERT_TRUE(sane(**copy));
 #ifdef TALUS_HAS_STORE
-                    const TestFolder folder;
+                    const TemporaryFolder folder;
                     ASSERT_TRUE(save_level(level, folder.file("a")));
                     const auto loaded = load_level(folder.file("a"));
                     ASSERT_TRUE(loaded) << loaded.error().message;

@@ -88,7 +88,7 @@ TEST(Case32Reload, BySnapshotOfOneThatWaits) { check(by_snapshot, true, true); }
 
 #ifdef TALUS_HAS_STORE
 std::unique_ptr<Level> by_save(const Level& level, HostWorld& world) {
-    const TestFolder folder;
+    const TemporaryFolder folder;
     EXPECT_TRUE(save_level(level, folder.file("a")));
     LevelHost host;
     host.terrain = &world;

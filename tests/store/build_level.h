@@ -3,6 +3,7 @@
 
 #include "talus/level.h"
 #include "talus/store.h"
+#include "tests/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -14,22 +15,6 @@
 #include <vector>
 
 namespace talus {
-
-/// A path in a folder of its own, which goes with it.
-class TestFolder {
- public:
-    TestFolder() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "talus_store_XXXXXX").string();
-        path_ = mkdtemp(pattern.data());
-    }
-    ~TestFolder() { std::filesystem::remove_all(path_); }
-    TestFolder(const TestFolder&) = delete;
-    TestFolder& operator=(const TestFolder&) = delete;
-    std::string file(const char* name) const { return (path_ / name).string(); }
-
- private:
-    std::filesystem::path path_;
-};
 
 inline std::vector<char> read_bytes(const std::string& path) {
     std::ifstream in(path, std::ios::binary);

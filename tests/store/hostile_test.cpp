@@ -26,7 +26,7 @@ void run_sql(const std::string& path, const std::string& sql) {
 }
 
 TEST(StoreHostile, NoSave) {
-    const TestFolder folder;
+    const TemporaryFolder folder;
     EXPECT_EQ(refused(folder.file("none"), "No such file"), ErrorCode::not_found);
     write_bytes(folder.file("empty"), {});
     EXPECT_EQ(refused(folder.file("empty"), "no SQLite database"), ErrorCode::bad_format);
@@ -48,7 +48,7 @@ TEST(StoreHostile, NoSave) {
 }
 
 TEST(StoreHostile, LyingRows) {
-    const TestFolder folder;
+    const TemporaryFolder folder;
     const std::string good = folder.file("good"), bad = folder.file("bad");
     ASSERT_TRUE(save_level(*busy_level(), good));
     struct {
@@ -128,7 +128,7 @@ TEST(StoreHostile, LyingRows) {
 }
 
 TEST(StoreHostile, ANewerSaveIsNotWrittenOver) {
-    const TestFolder folder;
+    const TemporaryFolder folder;
     const Level level;
     ASSERT_TRUE(save_level(level, folder.file("a")));
     run_sql(folder.file("a"), "PRAGMA user_version=77");
@@ -138,7 +138,7 @@ TEST(StoreHostile, ANewerSaveIsNotWrittenOver) {
 }
 
 TEST(StoreHostile, CutShort) {
-    const TestFolder folder;
+    const TemporaryFolder folder;
     const std::string good = folder.file("good"), bad = folder.file("bad");
     ASSERT_TRUE(save_level(*busy_level(), good));
     const auto bytes = read_bytes(good);
@@ -151,7 +151,7 @@ TEST(StoreHostile, CutShort) {
 }
 
 TEST(StoreHostile, DamagedBytes) {
-    const TestFolder folder;
+    const TemporaryFolder folder;
     const std::string good = folder.file("good"), bad = folder.file("bad");
     ASSERT_TRUE(save_level(*busy_level(), good));
     const auto bytes = read_bytes(good);

@@ -17,7 +17,7 @@ struct Shared {
 };
 
 TEST(StoreKilled, TheSaveBeforeOrTheNewOneIsThere) {
-    const TestFolder folder;
+    const TemporaryFolder folder;
     const std::string path = folder.file("a");
     const auto a = busy_level(5), b = busy_level(60);
     ASSERT_NE(a->hash(), b->hash());

@@ -17,7 +17,7 @@ class Paper final : public GroupType {
 };
 
 TEST(StoreRules, RoundTripKeepsWhatTheRulesKnow) {
-    const TestFolder folder;
+    const TemporaryFolder folder;
     Paper paper, again;
     LevelSettings settings;
     settings.ground = 0;

@@ -15,7 +15,7 @@ void expect_same_grid(const Grid& a, const Grid& b) {
 }
 
 TEST(Store, RoundTripKeepsEverySavedBit) {
-    const TestFolder folder;
+    const TemporaryFolder folder;
     const auto level = busy_level();
     ASSERT_GT(level->groups().size(), 3u);  // the blast broke something off
     const auto report = save_level(*level, folder.file("a"));
@@ -67,7 +67,7 @@ TEST(Store, RoundTripKeepsEverySavedBit) {
 }
 
 TEST(Store, BothGoOnAlike) {
-    const TestFolder folder;
+    const TemporaryFolder folder;
     const auto level = busy_level(10);
     ASSERT_TRUE(save_level(*level, folder.file("a")));
     const auto loaded = load_level(folder.file("a"));
@@ -86,7 +86,7 @@ TEST(Store, BothGoOnAlike) {
 }
 
 TEST(Store, FreeFlightGoesOnBitForBit) {
-    const TestFolder folder;
+    const TemporaryFolder folder;
     LevelSettings settings;
     settings.floor = -1e6;
     Level level(settings);
@@ -108,7 +108,7 @@ TEST(Store, FreeFlightGoesOnBitForBit) {
 }
 
 TEST(Store, WhatWasBrokenBeforeTheTickFallsApartAfterLoading) {
-    const TestFolder folder;
+    const TemporaryFolder folder;
     Level level;
     const BlockId stone = level.table().add(blockgame_stone());
     Grid grid(level.table());
@@ -132,7 +132,7 @@ TEST(Store, WhatWasBrokenBeforeTheTickFallsApartAfterLoading) {
 }
 
 TEST(Store, ASaveIsWrittenOverAndOver) {
-    const TestFolder folder;
+    const TemporaryFolder folder;
     const auto big = busy_level();
     Level small;
     ASSERT_TRUE(save_level(*big, folder.file("a")));
@@ -147,7 +147,7 @@ TEST(Store, ASaveIsWrittenOverAndOver) {
 }
 
 TEST(Store, NothingThatIsNotFiniteIsSaved) {
-    const TestFolder folder;
+    const TemporaryFolder folder;
     const float nan = std::numeric_limits<float>::quiet_NaN();
     Level level;
     const BlockId stone = level.table().add(blockgame_stone());
@@ -188,7 +188,7 @@ struct FlatSamples final : DensitySource {
 };
 
 TEST(Store, SmoothTerrainKeepsWhatWasDugAndFilled) {
-    const TestFolder folder;
+    const TemporaryFolder folder;
     const FlatSamples flat;
     for (const bool sourced : {false, true}) {
         Level level;
@@ -225,7 +225,7 @@ TEST(Store, SmoothTerrainKeepsWhatWasDugAndFilled) {
 }
 
 TEST(Store, RefusesWhatCouldNotBeLoaded) {
-    const TestFolder folder;
+    const TemporaryFolder folder;
     Level level;
     const BlockId stone = level.table().add(blockgame_stone());
     level.set_terrain({kMaxTerrainCell, 0, 0}, stone);

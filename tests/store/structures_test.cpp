@@ -19,7 +19,7 @@ void expect_same_structures(const Level& a, const Level& b) {
 }
 
 std::unique_ptr<Level> reload(const Level& level, const LevelHost& host = {}) {
-    const TestFolder folder;
+    const TemporaryFolder folder;
     const auto saved = save_level(level, folder.file("a"));
     EXPECT_TRUE(saved.ok()) << saved.error().message;
     EXPECT_TRUE(!saved.ok() || saved->structures == level.structures().size());
