@@ -7,8 +7,6 @@
 namespace talus {
 namespace {
 
-constexpr double kPi = 3.14159265358979;
-
 /// A box on a long plank that is tilted so that tan = `tangent`.
 struct Slid {
     double way;   ///< in `seconds`, m

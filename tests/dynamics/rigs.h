@@ -33,6 +33,8 @@ struct Rig {
     }
 };
 
+inline constexpr double kPi = 3.14159265358979;
+
 inline SpaceSettings no_gravity() {
     SpaceSettings s;
     s.gravity = {};

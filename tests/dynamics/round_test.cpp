@@ -4,8 +4,6 @@
 namespace talus {
 namespace {
 
-constexpr double kPi = 3.14159265358979;
-
 struct RoundRig : Rig {
     using Rig::Rig;
     Body ball(DVec3 at, float radius, BodySettings b = {}) {

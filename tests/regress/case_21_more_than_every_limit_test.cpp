@@ -2,6 +2,7 @@
 // is reported where something is refused, and nothing is under the floor.
 #include "talus/level.h"
 #include "tests/dynamics/rigs.h"
+#include "tests/log_lines.h"
 
 #include <gtest/gtest.h>
 
@@ -10,18 +11,8 @@
 namespace talus {
 namespace {
 
-struct Log final : LogSink {
-    std::vector<std::string> lines;
-    void log(LogLevel, std::string_view text) override { lines.emplace_back(text); }
-    bool has(const char* part) const {
-        for (const std::string& line : lines)
-            if (line.find(part) != std::string::npos) return true;
-        return false;
-    }
-};
-
 TEST(Case21, EightThousandCubesInAHeap) {
-    Log log;
+    LogLines log;
     LevelSettings settings;
     settings.ground = 0;
     settings.log = &log;
@@ -62,7 +53,7 @@ TEST(Case21, EightThousandCubesInAHeap) {
 }
 
 TEST(Case21, WhatIsRefusedIsReported) {
-    Log log;
+    LogLines log;
     LevelSettings settings;
     settings.ground = 0;
     settings.log = &log;

@@ -1,6 +1,7 @@
 // Every hook of a host's own kind of groups.
 #include "blocks_level.h"
 #include "talus/snapshot.h"
+#include "tests/log_lines.h"
 #include "world/level_state.h"
 
 #include <gtest/gtest.h>
@@ -207,13 +208,8 @@ TEST_F(Types, WhatIsLiftedOutOfAStructureIsOfItsTypeAndMode) {
     EXPECT_EQ(b.level.group(b.level.physicify({20, 0, 0}))->type, nullptr) << "plain terrain";
 }
 
-struct Log final : LogSink {
-    std::vector<std::string> lines;
-    void log(LogLevel, std::string_view message) override { lines.emplace_back(message); }
-};
-
 TEST(UnknownTypes, AreToldOnceKeptByNameAndKnownOnceAdded) {
-    Log log;
+    LogLines log;
     LevelSettings s = flat_ground();
     s.log = &log;
     BlocksLevel b(s);

@@ -5,6 +5,7 @@
 #include "record_failures.h"
 #include "talus/level.h"
 #include "talus/recording.h"
+#include "tests/log_lines.h"
 #include "tests/terrain/fields.h"
 
 #include <gtest/gtest.h>
@@ -28,16 +29,11 @@ struct Hills final : DensitySource {
     }
 };
 
-struct Log final : LogSink {
-    std::vector<std::string> lines;
-    void log(LogLevel, std::string_view text) override { lines.emplace_back(text); }
-};
-
 struct SmoothLevel {
-    Log log;
+    LogLines log;
     Level level;
     BlockId stone, earth, bottom_slab, top_slab;
-    static LevelSettings settings_with(Log* log, JobSystem* jobs = nullptr) {
+    static LevelSettings settings_with(LogLines* log, JobSystem* jobs = nullptr) {
         LevelSettings s;
         s.floor = -200;
         s.log = log;
