@@ -262,25 +262,29 @@ void Multigrid::half_sweeps(std::size_t l, const Region* region, const F& f) {
     const auto of = [](const Chunk& c, int k) {
         return k % 2 ? std::pair{c.black, c.black_end} : std::pair{c.red, c.red_end};
     };
-    if (l == 0 && !region && !depth_.empty()) {
-        // As far as nothing in other chunks matters, then what is left along the borders. No step is undone
-        // by one that comes too early, since depths of neighbours differ by one at most.
-        static_assert(Last < kDeep);
-        in_parallel(jobs_, level.chunks.size(), [&](std::size_t c) {
-            each(steps, [&]<int K>() {
-                const auto [begin, end] = of(level.chunks[c], K);
-                const std::uint8_t* const depth = depth_.data();
-                const F step = f;  // a copy of its own: in registers
-                for (std::size_t i = begin; i < end; i++)
-                    if (depth[i] > K) step.template operator()<K>(i);
-            });
+    if (l == 0 && !region && !waves_.empty()) {
+        static_assert(Last < kHalfSweeps);
+        const auto catch_up = [&]<int K>(const Wave& wave, std::size_t chunk) {
+            const std::uint32_t* const row = &wave.row[chunk * kHalfSweeps + std::size_t(K)];
+            const std::uint32_t *const late = wave.late.data(), end = row[1];
+            const F step = f;  // a copy of its own: in registers
+            for (std::uint32_t k = row[0]; k < end; k++) step.template operator()<K>(late[k]);
+        };
+        in_parallel(jobs_, waves_.size(), [&](std::size_t w) {
+            const Wave& wave = waves_[w];
+            for (std::size_t c = wave.chunk; c < wave.chunk_end; c++)
+                each(steps, [&]<int K>() {
+                    const auto [begin, end] = of(level.chunks[c], K);
+                    const std::uint8_t* const early = early_.data();
+                    const F step = f;
+                    for (std::size_t i = begin; i < end; i++)
+                        if (early[i] > K) step.template operator()<K>(i);
+                    catch_up.template operator()<K>(wave, c - wave.chunk);
+                });
         });
         each(steps, [&]<int K>() {
-            in_parallel(K ? jobs_ : nullptr, K ? level.chunks.size() : 0, [&](std::size_t c) {
-                const std::uint32_t* const row = &strip_row_[(2 * c + K % 2) * (kDeep - 1)];
-                const std::uint32_t *const strip = strips_.data(), end = row[K];
-                const F step = f;
-                for (std::uint32_t k = row[0]; k < end; k++) step.template operator()<K>(strip[k]);
+            in_parallel(K ? jobs_ : nullptr, K ? waves_.size() : 0, [&](std::size_t w) {
+                catch_up.template operator()<K>(waves_[w], waves_[w].chunk_end - waves_[w].chunk);
             });
         });
         return;
@@ -478,8 +482,9 @@ const Six* Multigrid::solve_coarse(std::size_t l, const Region* region) {
 
 std::size_t Multigrid::bytes() const {
     const auto of = [](const auto& v) { return v.capacity() * sizeof v[0]; };
-    std::size_t sum = of(kinds_) + of(depth_) + of(strips_) + of(strip_row_) + of(dense_) + of(partial_) +
-                      of(dense_work_) + of(dense_sum_) + of(groups_);
+    std::size_t sum = of(kinds_) + of(early_) + of(waves_) + of(dense_) + of(partial_) + of(dense_work_) +
+                      of(dense_sum_) + of(groups_);
+    for (const Wave& w : waves_) sum += of(w.late) + of(w.row);
     for (const Level& l : levels_)
         sum += of(l.chunks) + of(l.parent) + of(l.arm) + of(l.b) + of(l.s) + of(l.d) + of(l.natural) +
                of(l.brick) + of(l.place) + of(l.bundles) + of(l.points) + of(l.row) + of(l.column) +

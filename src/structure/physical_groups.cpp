@@ -13,6 +13,7 @@ constexpr double kCoarseScale = 0.5;
 constexpr std::uint32_t kChunkNodes = 2048;
 constexpr std::uint32_t kCacheNodes = 100'000;  // with more, the finest level goes chunk by chunk
 constexpr std::uint32_t kCacheChunk = 12'000;
+constexpr std::size_t kWaves = 8;
 constexpr std::uint32_t kCoarsest = 32;
 constexpr std::size_t kPiece = 256;  // nodes or bundles, for threads
 constexpr std::uint32_t kNoBundle = 0xffffffffu;
@@ -173,54 +174,96 @@ void Multigrid::cut_chunks() {
     }
     chunks.back().red_end = lattice.reds;
     chunks.back().black_end = lattice.nodes;
-    depth_.clear();
-    strips_.clear();
-    strip_row_.clear();
-    if (lattice.nodes > kCacheNodes) cut_strips();
+    waves_.clear();
+    early_.clear();
+    if (lattice.nodes > kCacheNodes) cut_waves();
 }
 
-// Places without a block count as if there were one: it may come back.
-void Multigrid::cut_strips() {
-    const std::vector<Brick>& bricks = lattice_->bricks;
+// What each half sweep waits for: a node may take its k-th when all that lies up to k steps from it can be
+// seen, so with the last of these chunks.
+void Multigrid::cut_waves() {
     const std::vector<Chunk>& chunks = levels_[0].chunks;
-    std::vector<std::uint32_t> chunk_of(bricks.size());
-    std::uint32_t at = 0;
-    for (std::size_t i = 0; i < bricks.size(); i++) {
-        while (bricks[i].node && at + 1 < chunks.size() && bricks[i].red >= chunks[at + 1].red &&
-               bricks[i].black >= chunks[at + 1].black)
-            at++;
-        chunk_of[i] = at;
+    waves_.resize(kWaves < chunks.size() ? kWaves : chunks.size());
+    for (std::size_t w = 0; w < waves_.size(); w++) {
+        waves_[w].chunk = chunks.size() * w / waves_.size();
+        waves_[w].chunk_end = chunks.size() * (w + 1) / waves_.size();
     }
-    depth_.assign(lattice_->nodes, kDeep);
-    std::vector<Word> seen(bricks.size(), 0), ring(bricks.size(), 0), last;
-    for (int depth = 1; depth < kDeep; depth++) {
-        last.swap(ring);
-        ring.assign(bricks.size(), 0);
-        for (std::size_t i = 0; i < bricks.size(); i++) {
-            const Brick& b = bricks[i];
-            if (!b.node) continue;
-            Word reached = 0;
+    // A place without a block counts as if there were one: it may come back.
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> beside;
+    for (std::uint32_t i = 0; i + 1 < lattice_->bricks.size(); i++)
+        for (Word w = lattice_->bricks[i].node & ~lattice_->bricks[i].free; w; w &= w - 1)
             for (int k = 0; k < 6; k++) {
-                const std::uint32_t to = b.nb[k];
-                const bool own = chunk_of[to] == chunk_of[i];
-                const Word inside = depth > 1 ? last[i] : 0;
-                const Word outside = depth > 1 ? (own ? last[to] : 0) : (own ? 0 : bricks[to].node);
-                reached |= k & 1 ? seen_behind(k / 2, inside, outside) : seen_ahead(k / 2, inside, outside);
+                const Brick& b = lattice_->bricks[i];
+                const int bit = std::countr_zero(w), axis = k / 2;
+                const bool ahead = !(k & 1);
+                const bool inside = ahead ? ahead_inside(axis, bit) : behind_inside(axis, bit);
+                const Brick& other = inside ? b : lattice_->bricks[b.nb[k]];
+                const int at = ahead ? ahead_bit(axis, bit) : behind_bit(axis, bit);
+                if (!(other.node >> at & 1)) continue;
+                const std::uint32_t n = lattice_->node_of(b, bit), o = lattice_->node_of(other, at);
+                beside.push_back({n, o});
+                beside.push_back({o, n});
             }
-            ring[i] = reached & b.node & ~seen[i];
-            for (Word w = ring[i]; w; w &= w - 1)
-                depth_[lattice_->node_of(b, std::countr_zero(w))] = std::uint8_t(depth);
+    std::sort(beside.begin(), beside.end());
+    early_.assign(lattice_->nodes, 0);
+    in_parallel(jobs_, waves_.size(), [&](std::size_t w) { plan(waves_[w], beside); });
+}
+
+void Multigrid::plan(Wave& wave, const std::vector<std::pair<std::uint32_t, std::uint32_t>>& beside) {
+    const std::vector<Chunk>& chunks = levels_[0].chunks;
+    const std::size_t count = wave.chunk_end - wave.chunk;
+    const Chunk first = chunks[wave.chunk], last = chunks[wave.chunk_end - 1];
+    // For both colours, of each node: the chunk, counted in the wave, that it waits for; `count` for others.
+    const std::uint32_t begin[2] = {first.red, first.black}, end[2] = {last.red_end, last.black_end};
+    std::vector<std::uint16_t> own[2], waits[2];
+    for (int colour = 0; colour < 2; colour++) {
+        own[colour].resize(end[colour] - begin[colour]);
+        for (std::size_t c = 0; c < count; c++) {
+            const Chunk& chunk = chunks[wave.chunk + c];
+            const std::uint32_t from = colour ? chunk.black : chunk.red;
+            const std::uint32_t to = colour ? chunk.black_end : chunk.red_end;
+            for (std::uint32_t i = from; i < to; i++) own[colour][i - begin[colour]] = std::uint16_t(c);
         }
-        for (std::size_t i = 0; i < bricks.size(); i++) seen[i] |= ring[i];
+        waits[colour] = own[colour];
     }
-    strip_row_.assign(1, 0);
-    for (const Chunk& chunk : chunks)
-        for (const auto& [begin, end] : {std::pair{chunk.red, chunk.red_end}, {chunk.black, chunk.black_end}})
-            for (std::uint8_t depth = 1; depth < kDeep; depth++) {
-                for (std::uint32_t i = begin; i < end; i++)
-                    if (depth_[i] == depth) strips_.push_back(i);
-                strip_row_.push_back(std::uint32_t(strips_.size()));
+    struct Late {
+        std::uint32_t node;
+        std::uint16_t chunk, half_sweep;
+    };
+    std::vector<Late> late;
+    wave.row.assign((count + 1) * kHalfSweeps + 1, 0);
+    const std::uint32_t none = lattice_->nodes;
+    for (int k = 0; k < kHalfSweeps; k++) {
+        const int colour = k & 1;
+        const std::uint32_t low = begin[1 - colour], size = end[1 - colour] - low;
+        const std::uint16_t* const seen = waits[1 - colour].data();
+        auto extra = std::lower_bound(beside.begin(), beside.end(), std::pair{begin[colour], 0u});
+        for (std::uint32_t i = begin[colour]; i < end[colour]; i++) {
+            std::uint16_t& wait = waits[colour][i - begin[colour]];
+            const std::uint16_t mine = own[colour][i - begin[colour]];
+            const auto look = [&](std::uint32_t n) {
+                if (n == none) return;
+                const std::uint16_t there = n - low < size ? seen[n - low] : std::uint16_t(count);
+                wait = there > wait ? there : wait;
+            };
+            if (k)
+                for (const std::uint32_t* n = &lattice_->neighbour[6 * std::size_t(i)];
+                     n != &lattice_->neighbour[6 * std::size_t(i)] + 6; n++)
+                    look(*n);
+            for (; extra != beside.end() && extra->first == i; ++extra)
+                if (k) look(extra->second);
+            if (wait == mine) {
+                early_[i] = std::uint8_t(k + 1);
+            } else {
+                late.push_back({i, wait, std::uint16_t(k)});
+                wave.row[std::size_t(wait) * kHalfSweeps + std::size_t(k) + 1]++;
             }
+        }
+    }
+    for (std::size_t r = 1; r < wave.row.size(); r++) wave.row[r] += wave.row[r - 1];
+    std::vector<std::uint32_t> to(wave.row.begin(), wave.row.end() - 1);
+    wave.late.resize(late.size());
+    for (const Late& l : late) wave.late[to[std::size_t(l.chunk) * kHalfSweeps + l.half_sweep]++] = l.node;
 }
 
 // Nodes come in Morton order; `child_parent` in the same order, numbered in the order of first sight.

@@ -9,8 +9,9 @@
 // A cycle: smooth, restrict what is left, solve coarse, add, smooth. The smoother is a Chebyshev polynomial
 // of degree 3 over [0.1, 1] of the system reduced to the black nodes, framed by exact half sweeps. On the
 // finest level of a large structure it works chunk by chunk, so that a chunk is smoothed in the cache: each
-// half sweep as far as neighbours in other chunks do not matter yet, then the strips along the borders of
-// chunks catch up. That gives the same as sweeps over all. Each coarse level is solved by two steps of
+// half sweep as far as neighbours in later chunks do not matter yet; what had to wait in earlier chunks goes
+// on with the chunk that it waited for. Threads share a few *waves* of chunks; along their borders the rest
+// is done at the end. That gives the same as sweeps over all. Each coarse level is solved by two steps of
 // conjugate gradients with the next cycle as preconditioner (a K-cycle), the coarsest by its inverse.
 //
 // After an edit the bundles it touches are changed on every level, and the matrices they are part of: groups
@@ -135,11 +136,13 @@ class Multigrid {
     };
     struct Fine;
     struct Coarse;
+    struct Wave;
     template <class View>
     struct Sweeps;
 
     void cut_chunks();
-    void cut_strips();
+    void cut_waves();
+    void plan(Wave& wave, const std::vector<std::pair<std::uint32_t, std::uint32_t>>& beside);
     void coarsen_finest();
     void coarsen(std::size_t l);
     void add_bundle(Level& coarse, std::vector<std::uint32_t>& first, Bundle bundle);
@@ -166,13 +169,18 @@ class Multigrid {
     JobSystem* jobs_ = nullptr;
     std::vector<Level> levels_;
     std::vector<Kind> kinds_;
-    // Large structures: steps from the border of the chunk (kDeep: as many or more), the nodes nearer than
-    // that by chunk, colour and steps, and where each of these begins.
-    static constexpr std::uint8_t kDeep = 9;
-    std::vector<std::uint8_t> depth_;
-    std::vector<std::uint32_t> strips_, strip_row_;
-    std::vector<Chunk> groups_;  // on the second level, for each brick
-    std::vector<float> dense_;   // inverse of the coarsest level
+    // Large structures: a run of chunks that are smoothed one after the other.
+    static constexpr int kHalfSweeps = 9;  // at most, see half_sweeps()
+    struct Wave {
+        std::size_t chunk = 0, chunk_end = 0;
+        // Nodes that wait for a chunk after their own, by that chunk and half sweep; then those that wait for
+        // other waves, by half sweep. And where each of these runs begins.
+        std::vector<std::uint32_t> late, row;
+    };
+    std::vector<Wave> waves_;
+    std::vector<std::uint8_t> early_;  // of each node: half sweeps that go with its own chunk
+    std::vector<Chunk> groups_;        // on the second level, for each brick
+    std::vector<float> dense_;         // inverse of the coarsest level
     std::vector<double> dense_work_;
     std::vector<float> dense_sum_;
     std::vector<double> partial_;
