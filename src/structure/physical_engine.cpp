@@ -226,9 +226,8 @@ void Engine::renumber(bool keep_motion) {
         by_slot.assign(lattice.mass.size(), {});
         for (std::uint32_t n = 0; n < lattice.nodes; n++) by_slot[lattice.slot_of[n]] = solver_.x[n];
     }
-    lattice.index(stiffness, pins);
+    lattice.index(stiffness, pins, jobs);
     solver_.prepare(jobs);
-    std::fill(solver_.x.begin(), solver_.x.end(), SixD{});
     if (keep_motion)
         for (std::uint32_t n = 0; n < lattice.nodes; n++) solver_.x[n] = by_slot[lattice.slot_of[n]];
     set_forces();

@@ -102,7 +102,7 @@ class Engine {
 
     // physical_thrust.cpp
     Found find_thrusts();
-    bool is_mechanism(const std::vector<SixD>& motion, const Field& weight);
+    bool is_mechanism(const Motion& motion, const Field& weight);
 
     /// f(link, limits, force in inner units) for every bond: of the springs or, for a dry joint, of its
     /// thrust.
@@ -110,7 +110,7 @@ class Engine {
     void each_force(F&& f) const;
     template <class F>  // the same for one brick; `dry` counts dry joints, from those before the brick
     void each_force_in(std::uint32_t brick, std::size_t& dry, F&& f) const;
-    Local6 elastic(const Link& link, const std::vector<SixD>& motion) const;
+    Local6 elastic(const Link& link, const Motion& motion) const;
     void apply_factor(StructureLimits& limits) const;
     StructureLimits limits_of(const Link& link) const;
     bool is_dry(const StructureLimits& limits) const { return settings_.no_tension || limits.dry(); }
@@ -181,7 +181,7 @@ inline double base_tolerance(double tolerance) {
     return t > 1e-4 ? 1e-4 : t > 1e-7 ? t : 1e-7;
 }
 
-inline Local6 Engine::elastic(const Link& link, const std::vector<SixD>& motion) const {
+inline Local6 Engine::elastic(const Link& link, const Motion& motion) const {
     const double* low = link.low & kFixedEnd ? nullptr : motion[link.low].v;
     const double* high = link.high & kFixedEnd ? nullptr : motion[link.high].v;
     Local6 f = strain<double>(link.axis, low, high);

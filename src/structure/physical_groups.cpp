@@ -131,8 +131,8 @@ void Multigrid::build(const Lattice& lattice, JobSystem* jobs) {
     finest.nodes = lattice.nodes;
     finest.reds = lattice.reds;
     cut_chunks();
-    finest.d.assign(lattice.nodes + 1, {});
-    finest.s.assign(lattice.nodes - lattice.reds + 1, {});
+    clear_field(jobs, finest.d, lattice.nodes + 1);
+    clear_field(jobs, finest.s, lattice.nodes - lattice.reds + 1);
     if (lattice.nodes > 1) coarsen_finest();
     for (std::size_t l = 1; l < levels_.size() && levels_[l].nodes > kCoarsest && l < 20; l++) coarsen(l);
     if (levels_.size() > 1) invert_coarsest();
@@ -325,25 +325,14 @@ void Multigrid::place_nodes(Level& fine, Level& coarse, const std::vector<std::u
 
 void Multigrid::add_bundle(Level& coarse, std::vector<std::uint32_t>& first, Bundle bundle) {
     std::uint32_t at = first[bundle.node];
-    while (at != kNoBundle) {
-        const Bundle& have = coarse.bundles[at];
-        if (have.other == bundle.other && have.axis == bundle.axis && have.plane == bundle.plane) break;
-        at = have.next;
-    }
+    while (at != kNoBundle && !coarse.bundles[at].joins(bundle)) at = coarse.bundles[at].next;
     if (at == kNoBundle) {
         bundle.next = first[bundle.node];
         first[bundle.node] = std::uint32_t(coarse.bundles.size());
         coarse.bundles.push_back(bundle);
-        return;
+    } else {
+        coarse.bundles[at].add(bundle);
     }
-    Bundle& sum = coarse.bundles[at];
-    sum.faces += bundle.faces;
-    sum.weight += bundle.weight;
-    sum.b += bundle.b;
-    sum.c += bundle.c;
-    sum.bb += bundle.bb;
-    sum.cc += bundle.cc;
-    sum.bc += bundle.bc;
 }
 
 void Multigrid::coarsen_finest() {
@@ -389,11 +378,28 @@ void Multigrid::coarsen_finest() {
             groups_[i] = {0, 0, at, at + count};
     }
 
-    std::vector<std::uint32_t> first(coarse.nodes, kNoBundle);
-    lattice.for_each_link([&](const Link& link) {
-        const Bundle bundle = bundle_of(link);
-        if (bundle.node != bundle.other) add_bundle(coarse, first, bundle);
+    // All faces of a bundle have their low end in the same brick.
+    std::vector<std::vector<Bundle>> bundles((lattice.bricks.size() + kPiece - 1) / kPiece);
+    in_parallel(jobs_, bundles.size(), [&](std::size_t piece) {
+        std::vector<Bundle>& found = bundles[piece];
+        for (std::size_t b = piece * kPiece; b + 1 < lattice.bricks.size() && b < (piece + 1) * kPiece; b++) {
+            const std::size_t begin = found.size();
+            lattice.for_each_link_in(std::uint32_t(b), [&](const Link& link) {
+                const Bundle bundle = bundle_of(link);
+                if (bundle.node == bundle.other) return;
+                std::size_t at = found.size();
+                while (at > begin && !found[at - 1].joins(bundle)) at--;
+                if (at > begin)
+                    found[at - 1].add(bundle);
+                else
+                    found.push_back(bundle);
+            });
+        }
     });
+    std::size_t total = 0;
+    for (const auto& found : bundles) total += found.size();
+    coarse.bundles.reserve(total);
+    for (const auto& found : bundles) coarse.bundles.insert(coarse.bundles.end(), found.begin(), found.end());
     for (const Pin& pin : lattice.pins) {
         Point p{fine.parent[pin.node], {}, {}};
         for (int k = 0; k < 3; k++) {
@@ -541,9 +547,9 @@ void Multigrid::assemble(Level& level) {
     });
     in_parallel(jobs_, pieces(n),
                 [&](std::size_t p) { piece(p, n, [&](std::size_t i) { set_own(level, i); }); });
-    for (Field* f : {&level.b, &level.z1, &level.q1, &level.z2, &level.q2}) f->assign(n, {});
-    level.d.assign(n + 1, {});
-    level.s.assign(n - level.reds + 1, {});
+    for (Field* f : {&level.b, &level.z1, &level.q1, &level.z2, &level.q2}) clear_field(jobs_, *f, n);
+    clear_field(jobs_, level.d, n + 1);
+    clear_field(jobs_, level.s, n - level.reds + 1);
     level.changed.reserve(64);
 }
 
@@ -655,8 +661,7 @@ void Multigrid::change(const Link& link, double sign) {
         Bundle* sum = nullptr;
         for (std::uint32_t e = level.touch_row[face.node]; e < level.touch_row[face.node + 1]; e++) {
             Bundle& have = level.bundles[level.touch[e]];
-            if (have.node == face.node && have.other == face.other && have.axis == face.axis &&
-                have.plane == face.plane) {
+            if (have.joins(face)) {
                 sum = &have;
                 if (!have.changed) level.changed.push_back(level.touch[e]);
                 break;

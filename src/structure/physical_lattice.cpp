@@ -323,7 +323,8 @@ Word Lattice::bonds(const Brick& b, int axis) const {
     return e & b.bond[axis] & seen_ahead(axis, e, bricks[b.nb[2 * axis]].exists());
 }
 
-void Lattice::index(std::span<const double> stiffness, std::span<const StructurePin> outer_pins) {
+void Lattice::index(std::span<const double> stiffness, std::span<const StructurePin> outer_pins,
+                    JobSystem* jobs) {
     stiffness_of.assign(stiffness.begin(), stiffness.end());
     uniform = true;
     for (const double s : stiffness)
@@ -346,25 +347,40 @@ void Lattice::index(std::span<const double> stiffness, std::span<const Structure
     node_class.resize(nodes);
     cell.resize(nodes);
 
-    keys_.clear();
-    keys_.reserve(2 * kSpareClasses);
-    key_table_.assign(4 * kSpareClasses, 0);
-    for (std::uint32_t i = 0; i + 1 < bricks.size(); i++) {
-        const Brick& b = bricks[i];
-        if (!b.node) continue;
-        Word linked[6];
-        linked_sides(b, linked);
-        for (Word w = b.node; w; w &= w - 1) {
-            const int bit = std::countr_zero(w);
-            const std::uint32_t n = node_of(b, bit);
-            slot_of[n] = b.slot(bit);
-            cell[n] = cell_of(b.coord, bit);
-            link_node(b, bit, linked);
+    // Each run of bricks numbers its own keys at first.
+    constexpr std::size_t kBricks = kRun / 16;
+    std::vector<Keys> found((bricks.size() + kBricks - 1) / kBricks);
+    const auto run_end = [&](std::size_t run) {
+        const std::size_t end = (run + 1) * kBricks;
+        return end < bricks.size() ? end : bricks.size() - 1;
+    };
+    in_parallel(jobs, found.size(), [&](std::size_t run) {
+        for (std::size_t i = run * kBricks; i < run_end(run); i++) {
+            const Brick& b = bricks[i];
+            if (!b.node) continue;
+            Word linked[6];
+            linked_sides(b, linked);
+            for (Word w = b.node; w; w &= w - 1) {
+                const int bit = std::countr_zero(w);
+                const std::uint32_t n = node_of(b, bit);
+                slot_of[n] = b.slot(bit);
+                cell[n] = cell_of(b.coord, bit);
+                link_node(b, bit, linked, found[run]);
+            }
         }
-    }
+    });
+    keys_ = Keys(2 * kSpareClasses);
+    std::vector<std::vector<std::uint32_t>> number(found.size());
+    for (std::size_t run = 0; run < found.size(); run++)
+        for (const Key& key : found[run].list) number[run].push_back(keys_.number(key));
+    in_parallel(jobs, found.size(), [&](std::size_t run) {
+        const Brick &first = bricks[run * kBricks], &end = bricks[run_end(run)];
+        for (const auto& [from, to] : {std::pair{first.red, end.red}, {first.black, end.black}})
+            for (std::uint32_t n = from; n < to; n++) node_class[n] = number[run][node_class[n]];
+    });
     classes.clear();
-    classes.reserve(keys_.size() + outer_pins.size() + kSpareClasses);
-    for (const Key& key : keys_) classes.push_back(make_class(key));
+    classes.reserve(keys_.list.size() + outer_pins.size() + kSpareClasses);
+    for (const Key& key : keys_.list) classes.push_back(make_class(key));
 
     pins.clear();
     for (const StructurePin& pin : outer_pins) {
@@ -396,7 +412,7 @@ void Lattice::linked_sides(const Brick& b, Word (&linked)[6]) const {
     }
 }
 
-void Lattice::link_node(const Brick& b, int bit, const Word (&linked)[6]) {
+void Lattice::link_node(const Brick& b, int bit, const Word (&linked)[6], Keys& keys) {
     const std::uint32_t n = node_of(b, bit);
     const bool alive = b.free >> bit & 1;
     Key key;
@@ -416,38 +432,38 @@ void Lattice::link_node(const Brick& b, int bit, const Word (&linked)[6]) {
         neighbour[std::size_t(n) * 6 + std::size_t(k)] = to;
     }
     if (b.ground >> bit & 1) key.side[3] = 1;
-    node_class[n] = class_of(key);
+    node_class[n] = keys.number(key);
 }
 
 void Lattice::relink(std::uint32_t brick, int bit) {
     Word linked[6];
     linked_sides(bricks[brick], linked);
-    link_node(bricks[brick], bit, linked);
-    while (classes.size() < keys_.size()) classes.push_back(make_class(keys_[classes.size()]));
+    link_node(bricks[brick], bit, linked, keys_);
+    while (classes.size() < keys_.list.size()) classes.push_back(make_class(keys_.list[classes.size()]));
 }
 
-std::uint32_t Lattice::class_of(const Key& key) {
+std::uint32_t Lattice::Keys::number(const Key& key) {
     const auto hash_of = [](const Key& k) {
         std::uint64_t h[2] = {};
         std::memcpy(h, &k, sizeof k);
         return mix64(h[0] + mix64(h[1] + 0x9E3779B97F4A7C15u));
     };
-    std::size_t mask = key_table_.size() - 1, at = hash_of(key) & mask;
-    for (; key_table_[at]; at = (at + 1) & mask)
-        if (keys_[key_table_[at] - 1] == key) return key_table_[at] - 1;
-    keys_.push_back(key);
-    key_table_[at] = std::uint32_t(keys_.size());
-    if (keys_.size() * 2 > key_table_.size()) {
-        std::vector<std::uint32_t> grown(key_table_.size() * 2, 0);
+    std::size_t mask = table.size() - 1, at = hash_of(key) & mask;
+    for (; table[at]; at = (at + 1) & mask)
+        if (list[table[at] - 1] == key) return table[at] - 1;
+    list.push_back(key);
+    table[at] = std::uint32_t(list.size());
+    if (list.size() * 2 > table.size()) {
+        std::vector<std::uint32_t> grown(table.size() * 2, 0);
         mask = grown.size() - 1;
-        for (std::uint32_t k = 0; k < keys_.size(); k++) {
-            std::size_t to = hash_of(keys_[k]) & mask;
+        for (std::uint32_t k = 0; k < list.size(); k++) {
+            std::size_t to = hash_of(list[k]) & mask;
             while (grown[to]) to = (to + 1) & mask;
             grown[to] = k + 1;
         }
-        key_table_.swap(grown);
+        table.swap(grown);
     }
-    return std::uint32_t(keys_.size() - 1);
+    return std::uint32_t(list.size() - 1);
 }
 
 Lattice::Class Lattice::make_class(const Key& key) const {
@@ -468,7 +484,7 @@ Lattice::Class Lattice::make_class(const Key& key) const {
 std::size_t Lattice::bytes() const {
     const auto of = [](const auto& v) { return v.capacity() * sizeof v[0]; };
     return of(bricks) + of(mass) + of(kind) + of(support) + of(slot_of) + of(neighbour) + of(node_class) +
-           of(cell) + of(classes) + of(pins) + of(table_) + of(keys_) + of(key_table_);
+           of(cell) + of(classes) + of(pins) + of(table_) + of(keys_.list) + of(keys_.table);
 }
 
 }  // namespace talus::physical

@@ -24,6 +24,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -53,6 +54,34 @@ void in_parallel(JobSystem* jobs, std::size_t count, F&& f) {
     jobs->parallel_for(
         count, [](void* context, std::size_t i) { (*static_cast<F*>(context))(i); },
         const_cast<void*>(static_cast<const void*>(&f)));
+}
+
+/// For vectors whose elements are left as they are when the vector grows, so that the threads that work on
+/// them touch them first: zeroing a page is a good part of what a large field costs.
+template <class T>
+struct Unset : std::allocator<T> {
+    template <class U>
+    struct rebind {
+        using other = Unset<U>;
+    };
+    template <class U, class... Args>
+    void construct(U* at, Args&&... args) {
+        if constexpr (sizeof...(Args) == 0)
+            ::new (static_cast<void*>(at)) U;
+        else
+            ::new (static_cast<void*>(at)) U(static_cast<Args&&>(args)...);
+    }
+};
+/// All zero, of a size.
+template <class V>
+void clear_field(JobSystem* jobs, V& v, std::size_t size) {
+    constexpr std::size_t kRun = 1 << 14;
+    v.clear();
+    v.resize(size);
+    in_parallel(jobs, (size + kRun - 1) / kRun, [&](std::size_t run) {
+        const std::size_t end = (run + 1) * kRun < size ? (run + 1) * kRun : size;
+        for (std::size_t i = run * kRun; i < end; i++) v[i] = {};
+    });
 }
 
 /// From the caller's axes to inner ones and back. Inner axis i is the caller's axis from[i] times sign[i].
@@ -153,7 +182,7 @@ class Lattice {
     void set_supports(bool dry_ground);
     /// Numbers the nodes of what is free and finds neighbours and factors. `stiffness`: for each material, of
     /// the stiffest 1.
-    void index(std::span<const double> stiffness, std::span<const StructurePin> outer_pins);
+    void index(std::span<const double> stiffness, std::span<const StructurePin> outer_pins, JobSystem* jobs);
     /// Bonds of a node as they are now, after an edit; classes may get one more. Pre: no pins.
     void relink(std::uint32_t brick, int bit);
     /// Room for a block in a place that had none: its brick gets room for all 64. Nodes are numbered anew
@@ -197,11 +226,15 @@ class Lattice {
         std::uint16_t own = 0, side[6] = {};
         bool operator==(const Key&) const = default;
     };
-    std::vector<Key> keys_;
-    std::vector<std::uint32_t> key_table_;  // open addressing, key + 1
-    std::uint32_t class_of(const Key& key);
+    struct Keys {  // numbered in the order of first sight
+        std::vector<Key> list;
+        std::vector<std::uint32_t> table;  // open addressing, key + 1
+        explicit Keys(std::size_t room = 32) : table(2 * room, 0) { list.reserve(room); }
+        std::uint32_t number(const Key& key);
+    };
+    Keys keys_;
     Class make_class(const Key& key) const;
-    void link_node(const Brick& b, int bit, const Word (&linked)[6]);
+    void link_node(const Brick& b, int bit, const Word (&linked)[6], Keys& keys);
     void linked_sides(const Brick& b, Word (&linked)[6]) const;
 
     std::vector<std::uint32_t> table_;  // open addressing, brick + 1

@@ -39,7 +39,7 @@ namespace talus::physical {
 struct alignas(32) Six {
     float v[8];
 };
-using Field = std::vector<Six>;
+using Field = std::vector<Six, Unset<Six>>;
 /// A 6 x 6 matrix as six columns of eight.
 struct alignas(32) Matrix6 {
     float column[6][8];
@@ -91,6 +91,18 @@ class Multigrid {
         bool changed;
         double plane;                     // coordinate along the axis
         double weight, b, c, bb, cc, bc;  // sums over the faces of s, s b, s c, s b b, s c c, s b c
+        bool joins(const Bundle& o) const {
+            return node == o.node && other == o.other && axis == o.axis && plane == o.plane;
+        }
+        void add(const Bundle& o) {
+            faces += o.faces;
+            weight += o.weight;
+            b += o.b;
+            c += o.c;
+            bb += o.bb;
+            cc += o.cc;
+            bc += o.bc;
+        }
     };
     struct Point {  // a pin
         std::uint32_t node;

@@ -114,7 +114,7 @@ double Engine::largest_added_load(Cell cell) {
     int bit;
     if (pending_ || !lattice.find(lattice.frame.inner(cell), brick, bit)) return 0;
     if (lattice.bricks[brick].fixed >> bit & 1) return 1e300;
-    const std::vector<SixD> motion = solver_.x;
+    const Motion motion = solver_.x;
     const Field f = solver_.f;
     std::fill(solver_.f.begin(), solver_.f.end(), Six{});
     solver_.f[lattice.node_of(lattice.bricks[brick], bit)].v[1] = -1;
@@ -123,7 +123,7 @@ double Engine::largest_added_load(Cell cell) {
     reference.swap(solver_.reference);
     solver_.solve(1e-4, 1e-4, settings_.max_iterations, 1);
     reference.swap(solver_.reference);
-    const std::vector<SixD> added = solver_.x;
+    const Motion added = solver_.x;
     solver_.x = motion;
     solver_.f = f;
     double least = 1e300;

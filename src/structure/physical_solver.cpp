@@ -38,14 +38,9 @@ void Solver::prepare(JobSystem* jobs) {
     jobs_ = jobs;
     multigrid.build(lattice, jobs);
     const std::size_t n = lattice.nodes;
-    x.resize(n + 1);
-    x[n] = {};
-    f.assign(n + 1, {});
+    clear_field(jobs, x, n + 1);
     reference.assign(n, 1);
-    r_.resize(n + 1);
-    q_.resize(n + 1);
-    p_.assign(n + 1, {});
-    z_.assign(n + 1, {});
+    for (Field* field : {&f, &r_, &q_, &p_, &z_}) clear_field(jobs, *field, n + 1);
     own_.clear();
     own_.reserve(lattice.classes.capacity());
     add_classes();

@@ -19,6 +19,7 @@ namespace talus::physical {
 struct alignas(32) SixD {
     double v[8];
 };
+using Motion = std::vector<SixD, Unset<SixD>>;
 
 struct Balanced {
     bool ok = false;
@@ -31,11 +32,11 @@ class Solver {
  public:
     Lattice lattice;
     Multigrid multigrid;
-    std::vector<SixD> x;           // for each node, and a zero one
+    Motion x;                      // for each node, and a zero one
     Field f;                       // right side
     std::vector<float> reference;  // for each node, > 0
 
-    /// After lattice.index(): makes the levels and room for all fields. x keeps what fits.
+    /// After lattice.index(): makes the levels and room for all fields; x and f are zero.
     void prepare(JobSystem* jobs);
     /// From the x there is. `load` is the sum of the vertical load, of which the base reaction is tested.
     Balanced solve(double tolerance, double base_tolerance, int max_iterations, double load);

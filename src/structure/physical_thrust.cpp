@@ -85,7 +85,8 @@ Engine::Found Engine::find_thrusts() {
         thrusts_.push_back(t);
     });
     const Field weight = solver_.f;
-    std::vector<SixD> sum(n), before;
+    std::vector<SixD> sum(n);
+    Motion before;
     const auto ends = [&](const Link& link, auto&& f, const Local6& force) {
         f(link.axis, force, link.low & kFixedEnd ? nullptr : sum[link.low].v,
           link.high & kFixedEnd ? nullptr : sum[link.high].v);
@@ -191,7 +192,7 @@ Engine::Found Engine::find_thrusts() {
 
 // A motion in which the weight does more work than all joints could take up, each passing on at most
 // kMostThrust of the whole weight. Notes what moves.
-bool Engine::is_mechanism(const std::vector<SixD>& motion, const Field& weight) {
+bool Engine::is_mechanism(const Motion& motion, const Field& weight) {
     const Lattice& lattice = solver_.lattice;
     double power = 0, fastest = 0;
     for (std::uint32_t i = 0; i < lattice.nodes; i++)
