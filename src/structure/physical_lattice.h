@@ -60,6 +60,9 @@ void in_parallel(JobSystem* jobs, std::size_t count, F&& f) {
 /// them touch them first: zeroing a page is a good part of what a large field costs.
 template <class T>
 struct Unset : std::allocator<T> {
+    Unset() = default;
+    template <class U>
+    Unset(const Unset<U>&) {}
     template <class U>
     struct rebind {
         using other = Unset<U>;

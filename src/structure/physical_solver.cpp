@@ -228,15 +228,19 @@ Balanced Solver::solve(const Region* region, double tolerance, double base_toler
         return result;
     }
     // Largest residual over its reference, and the sum of the vertical ones: what the base misses.
-    const auto measure = [&](std::size_t i, Sums& s) {
-        float most = 0;
-        for (int k = 0; k < 7; k++) {
-            const float a = r[i].v[k] < 0 ? -r[i].v[k] : r[i].v[k];
-            most = a <= most ? most : a;
+    struct Measure {
+        Float8 largest = simd::splat(0);
+        double vertical = 0;
+        TALUS_INLINE void add(const Six& left, float reference) {
+            largest = simd::max(largest, simd::abs(simd::load(left.v)) / simd::splat(reference));
+            vertical += double(left.v[1]);
         }
-        most /= reference[i];
-        s.largest = most <= s.largest ? s.largest : most;
-        s.vertical += double(r[i].v[1]);
+        Sums sums() const {
+            float v[8], most = 0;
+            simd::store(v, largest);
+            for (const float a : v) most = a <= most ? most : a;
+            return {0, 0, most, vertical};
+        }
     };
     const auto note = [&](const Sums& s) {
         result.imbalance = double(s.largest);
@@ -246,9 +250,9 @@ Balanced Solver::solve(const Region* region, double tolerance, double base_toler
     const auto true_residual = [&] {
         apply(nodes, x.data(), f.data(), r, true, unused, unused);
         return note(sum_chunks(nodes, [&](std::size_t begin, std::size_t end) {
-            Sums s{0, 0, 0, 0};
-            for (std::size_t i = begin; i < end; i++) measure(i, s);
-            return s;
+            Measure m;
+            for (std::size_t i = begin; i < end; i++) m.add(r[i], reference[i]);
+            return m.sums();
         }));
     };
     result.ok = true_residual();
@@ -294,14 +298,14 @@ Balanced Solver::solve(const Region* region, double tolerance, double base_toler
         const Double4 step = simd4::splat4(alpha);
         const Float8 minus = simd::splat(float(-alpha));
         result.ok = note(sum_chunks(nodes, [&](std::size_t begin, std::size_t end) {
-            Sums s{0, 0, 0, 0};
+            Measure m;
             for (std::size_t i = begin; i < end; i++) {
                 simd::store(r[i].v, simd::load(r[i].v) + minus * simd::load(q[i].v));
                 simd4::store4(x[i].v, simd4::load4(x[i].v) + step * simd4::load4(p[i].v));
                 simd4::store4(x[i].v + 4, simd4::load4(x[i].v + 4) + step * simd4::load4(p[i].v + 4));
-                measure(i, s);
+                m.add(r[i], reference[i]);
             }
-            return s;
+            return m.sums();
         }));
         // The running residual drifts from the true one by rounding: look at that one at the end, and now and
         // then on the way to a tight tolerance.

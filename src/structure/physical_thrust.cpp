@@ -86,7 +86,8 @@ Engine::Found Engine::find_thrusts() {
     });
     const Field weight = solver_.f;
     std::vector<SixD> sum(n);
-    Motion before;
+    Motion before, gained;
+    int since = 0;
     const auto ends = [&](const Link& link, auto&& f, const Local6& force) {
         f(link.axis, force, link.low & kFixedEnd ? nullptr : sum[link.low].v,
           link.high & kFixedEnd ? nullptr : sum[link.high].v);
@@ -123,16 +124,21 @@ Engine::Found Engine::find_thrusts() {
             break;
         }
         if (step == settings_.max_thrusts || work_ > settings_.max_work) break;
-        // A mechanism shows in what the motion gains by plain steps.
+        // A mechanism shows in what the motion gains: the longer one looks, the less what goes to and fro
+        // counts beside it.
         if (step % kPeriod == kPeriod - 1) {
+            gained = solver_.x;
             for (std::size_t i = 0; i < n; i++)
-                for (int k = 0; k < 8; k++) before[i].v[k] = solver_.x[i].v[k] - before[i].v[k];
-            if (is_mechanism(before, weight)) {
+                for (int k = 0; k < 8; k++) gained[i].v[k] -= before[i].v[k];
+            if (is_mechanism(gained, weight)) {
                 found = Found::falls;
                 break;
             }
+            if (step >= 2 * since + kPeriod) {
+                before = solver_.x;
+                since = step;
+            }
         }
-        if (step % kPeriod == kPeriod / 2) before = solver_.x;
         // The nearest forces in balance.
         start_sum();
         at = 0;
