@@ -8,6 +8,7 @@ namespace talus::physical {
 namespace {
 
 constexpr std::uint32_t kSumChunk = 4096;
+constexpr std::size_t kFewNodes = 8000;  // with fewer, a loop is too short to share
 
 struct Springs {  // as Pattern in physical_cycle.cpp, in double and by source lane
     double same[3][8], across[3][4];
@@ -35,9 +36,9 @@ TALUS_INLINE Double4 crossed(Double4 v) {
 }  // namespace
 
 void Solver::prepare(JobSystem* jobs) {
-    jobs_ = jobs;
-    multigrid.build(lattice, jobs);
     const std::size_t n = lattice.nodes;
+    jobs_ = n < kFewNodes ? nullptr : jobs;
+    multigrid.build(lattice, jobs_);
     clear_field(jobs, x, n + 1);
     reference.assign(n, 1);
     for (Field* field : {&f, &r_, &q_, &p_, &z_}) clear_field(jobs, *field, n + 1);
