@@ -366,47 +366,49 @@ bool Engine::break_roughly() {
     return true;
 }
 
-// Fallen parts load what stands right under any of their blocks, evenly. @return whether a load changed
-bool Engine::land_fallen() {
-    Lattice& lattice = solver_.lattice;
-    std::vector<double> landed(lattice.mass.size(), 0.0);
+// f(part) for each fallen part: its places in the order in which unbroken bonds reach them.
+template <class F>
+void Engine::each_fallen_part(F&& f) const {
+    const Lattice& lattice = solver_.lattice;
     std::vector<Word> left = fell_;
-    bool any = false;
-    struct At {
-        std::uint32_t brick;
-        int bit;
-    };
-    std::vector<At> part;
+    std::vector<Place> part;
     for (std::uint32_t i = 0; i + 1 < lattice.bricks.size(); i++)
         while (left[i]) {
             part.assign(1, {i, std::countr_zero(left[i])});
             left[i] &= left[i] - 1;
-            double mass = 0;
-            std::vector<std::uint32_t> under;
-            for (std::size_t k = 0; k < part.size(); k++) {
-                const auto [brick, bit] = part[k];
-                const Brick& b = lattice.bricks[brick];
-                mass += lattice.mass[b.slot(bit)];
+            for (std::size_t k = 0; k < part.size(); k++)
                 for (int d = 0; d < 6; d++) {
-                    const int axis = d / 2;
-                    const bool ahead = !(d & 1);
-                    const bool inside = ahead ? ahead_inside(axis, bit) : behind_inside(axis, bit);
-                    const std::uint32_t to = inside ? brick : b.nb[d];
-                    const int at = ahead ? ahead_bit(axis, bit) : behind_bit(axis, bit);
-                    const Brick& other = lattice.bricks[to];
-                    const bool whole = ahead ? b.bond[axis] >> bit & 1 : other.bond[axis] >> at & 1;
-                    if (left[to] >> at & 1 && whole) {
-                        left[to] &= ~(Word(1) << at);
-                        part.push_back({to, at});
-                    }
-                    if (d == 3 && other.exists() >> at & 1) under.push_back(other.slot(at));
+                    const Place from = part[k], to = lattice.beside(from, d);
+                    const Place low = d & 1 ? to : from;
+                    const bool whole = lattice.bricks[low.brick].bond[d / 2] >> low.bit & 1;
+                    if (!(left[to.brick] >> to.bit & 1) || !whole) continue;
+                    left[to.brick] &= ~(Word(1) << to.bit);
+                    part.push_back(to);
                 }
-            }
-            std::sort(under.begin(), under.end());
-            under.erase(std::unique(under.begin(), under.end()), under.end());
-            for (const std::uint32_t slot : under) landed[slot] += mass / double(under.size());
-            any = any || !under.empty();
+            f(part);
         }
+}
+
+// Fallen parts load what stands right under any of their blocks, evenly. @return whether a load changed
+bool Engine::land_fallen() {
+    const Lattice& lattice = solver_.lattice;
+    std::vector<double> landed(lattice.mass.size(), 0.0);
+    bool any = false;
+    std::vector<std::uint32_t> under;
+    each_fallen_part([&](const std::vector<Place>& part) {
+        double mass = 0;
+        under.clear();
+        for (const Place at : part) {
+            mass += lattice.mass[lattice.bricks[at.brick].slot(at.bit)];
+            const Place below = lattice.beside(at, 3);
+            const Brick& b = lattice.bricks[below.brick];
+            if (b.exists() >> below.bit & 1) under.push_back(b.slot(below.bit));
+        }
+        std::sort(under.begin(), under.end());
+        under.erase(std::unique(under.begin(), under.end()), under.end());
+        for (const std::uint32_t slot : under) landed[slot] += mass / double(under.size());
+        any = any || !under.empty();
+    });
     if (!any && landed_.empty()) return false;
     const bool changed = landed != landed_;
     landed_.swap(landed);
@@ -415,43 +417,40 @@ bool Engine::land_fallen() {
 
 void Engine::collect(StructureReport& report) const {
     const Lattice& lattice = solver_.lattice;
-    std::vector<Word> left = fell_;
-    struct At {
-        std::uint32_t brick;
-        int bit;
-    };
-    std::vector<At> part;
-    for (std::uint32_t i = 0; i + 1 < lattice.bricks.size(); i++)
-        while (left[i]) {
-            part.assign(1, {i, std::countr_zero(left[i])});
-            left[i] &= left[i] - 1;
-            std::vector<Cell> cells;
-            for (std::size_t k = 0; k < part.size(); k++) {
-                const auto [brick, bit] = part[k];
-                const Brick& b = lattice.bricks[brick];
-                cells.push_back(lattice.frame.outer(cell_of(b.coord, bit)));
-                for (int d = 0; d < 6; d++) {
-                    const int axis = d / 2;
-                    const bool ahead = !(d & 1);
-                    const bool inside = ahead ? ahead_inside(axis, bit) : behind_inside(axis, bit);
-                    const std::uint32_t to = inside ? brick : b.nb[d];
-                    const int at = ahead ? ahead_bit(axis, bit) : behind_bit(axis, bit);
-                    const bool whole =
-                        ahead ? b.bond[axis] >> bit & 1 : lattice.bricks[to].bond[axis] >> at & 1;
-                    if (left[to] >> at & 1 && whole) {
-                        left[to] &= ~(Word(1) << at);
-                        part.push_back({to, at});
-                    }
-                }
-            }
-            std::sort(cells.begin(), cells.end());
-            report.parts.push_back(std::move(cells));
-        }
+    each_fallen_part([&](const std::vector<Place>& part) {
+        std::vector<Cell> cells;
+        for (const Place at : part)
+            cells.push_back(lattice.frame.outer(cell_of(lattice.bricks[at.brick].coord, at.bit)));
+        std::sort(cells.begin(), cells.end());
+        report.parts.push_back(std::move(cells));
+    });
     std::sort(report.parts.begin(), report.parts.end(), [](const auto& a, const auto& b) {
         return a.size() != b.size() ? a.size() > b.size() : a[0] < b[0];
     });
     report.broken_bonds = broken_;
     std::sort(report.broken_bonds.begin(), report.broken_bonds.end());
+}
+
+void Engine::sever(const Link& link) {
+    Brick& b = solver_.lattice.bricks[link.brick];
+    broken_.push_back(bond_of(link));
+    (link.low == kGroundEnd ? b.ground : b.bond[link.axis]) &= ~(Word(1) << link.bit);
+}
+
+// What moves in the mechanism found comes off from what does not. @return whether there was a bond to cut
+bool Engine::cut_mechanism() {
+    const auto moves = [&](Place at) { return (moving_[at.brick] >> at.bit & 1) != 0; };
+    std::vector<Link> cut;
+    solver_.lattice.for_each_link([&](const Link& link) {
+        const Place from{link.brick, link.bit};
+        const bool low = !(link.low & kFixedEnd) && moves(from);
+        const bool high = link.low == kGroundEnd ? moves(from)
+                                                 : !(link.high & kFixedEnd) &&
+                                                       moves(solver_.lattice.beside(from, 2 * link.axis));
+        if (low != high) cut.push_back(link);
+    });
+    for (const Link& link : cut) sever(link);
+    return !cut.empty();
 }
 
 StructureReport Engine::solve(const StructureSettings& settings, StructureSolver::Progress progress,
@@ -522,29 +521,7 @@ StructureReport Engine::solve(const StructureSettings& settings, StructureSolver
             }
             if (found == Found::falls) {
                 quiet = false;
-                // What moves in the mechanism comes off from what does not, and falls.
-                std::vector<Link> cut;
-                lattice.for_each_link([&](const Link& link) {
-                    const auto moves = [&](std::uint32_t end, std::uint32_t brick, int bit) {
-                        return !(end & kFixedEnd) && (moving_[brick] >> bit & 1);
-                    };
-                    const Brick& b = lattice.bricks[link.brick];
-                    if (link.low == kGroundEnd) {
-                        if (moving_[link.brick] >> link.bit & 1) cut.push_back(link);
-                        return;
-                    }
-                    const std::uint32_t other =
-                        ahead_inside(link.axis, link.bit) ? link.brick : b.nb[2 * link.axis];
-                    if (moves(link.low, link.brick, link.bit) !=
-                        moves(link.high, other, ahead_bit(link.axis, link.bit)))
-                        cut.push_back(link);
-                });
-                for (const Link& link : cut) {
-                    Brick& b = lattice.bricks[link.brick];
-                    broken_.push_back(bond_of(link));
-                    (link.low == kGroundEnd ? b.ground : b.bond[link.axis]) &= ~(Word(1) << link.bit);
-                }
-                if (cut.empty()) {
+                if (!cut_mechanism()) {
                     decided = false;
                     break;
                 }

@@ -76,7 +76,11 @@ class Engine {
     void count_work(std::uint32_t iterations);
     Found find_balance();
     bool break_roughly();
+    template <class F>
+    void each_fallen_part(F&& f) const;
     bool land_fallen();
+    void sever(const Link& link);
+    bool cut_mechanism();
     void collect(StructureReport& report) const;
 
     // physical_judge.cpp

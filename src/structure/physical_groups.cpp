@@ -194,11 +194,9 @@ void Multigrid::cut_waves() {
         for (Word w = lattice_->bricks[i].node & ~lattice_->bricks[i].free; w; w &= w - 1)
             for (int k = 0; k < 6; k++) {
                 const Brick& b = lattice_->bricks[i];
-                const int bit = std::countr_zero(w), axis = k / 2;
-                const bool ahead = !(k & 1);
-                const bool inside = ahead ? ahead_inside(axis, bit) : behind_inside(axis, bit);
-                const Brick& other = inside ? b : lattice_->bricks[b.nb[k]];
-                const int at = ahead ? ahead_bit(axis, bit) : behind_bit(axis, bit);
+                const int bit = std::countr_zero(w);
+                const auto [to, at] = lattice_->beside({i, bit}, k);
+                const Brick& other = lattice_->bricks[to];
                 if (!(other.node >> at & 1)) continue;
                 const std::uint32_t n = lattice_->node_of(b, bit), o = lattice_->node_of(other, at);
                 beside.push_back({n, o});

@@ -119,15 +119,7 @@ std::size_t Engine::break_batch(double worst) {
             if (share > kFull && share >= kBatch * worst) batch.push_back(link);
         });
     }
-    for (const Link& link : batch) {
-        Brick& b = solver_.lattice.bricks[link.brick];
-        const Word bit = Word(1) << link.bit;
-        broken_.push_back(bond_of(link));
-        if (link.low == kGroundEnd)
-            b.ground &= ~bit;
-        else
-            b.bond[link.axis] &= ~bit;
-    }
+    for (const Link& link : batch) sever(link);
     return batch.size();
 }
 

@@ -137,6 +137,11 @@ struct Brick {
     }
 };
 
+struct Place {
+    std::uint32_t brick;
+    int bit;
+};
+
 /// A bond with what is needed to work with it. `low` is the end at the lesser coordinate along `axis`.
 struct Link {
     int axis;
@@ -192,6 +197,8 @@ class Lattice {
     /// after that. @return false when there can be none (too far away)
     bool make_room(Cell inner);
 
+    /// The place at +x -x +y -y +z -z of one; in the empty brick where there is none.
+    Place beside(Place from, int side) const;
     /// The brick of a cell; the empty one when there is none.
     std::uint32_t brick_at(Cell inner) const;
     /// Whether a block that has not fallen is there.
@@ -270,6 +277,14 @@ constexpr int behind_bit(int axis, int bit) {
     return behind_inside(axis, bit) ? bit - kShift[axis] : bit + 3 * kShift[axis];
 }
 
+inline Place Lattice::beside(Place from, int side) const {
+    const int axis = side / 2;
+    const bool ahead = !(side & 1);
+    const bool inside = ahead ? ahead_inside(axis, from.bit) : behind_inside(axis, from.bit);
+    return {inside ? from.brick : bricks[from.brick].nb[side],
+            ahead ? ahead_bit(axis, from.bit) : behind_bit(axis, from.bit)};
+}
+
 template <class F>
 void Lattice::for_each_link_in(std::uint32_t i, F&& f) const {
     const Brick& b = bricks[i];
@@ -300,9 +315,7 @@ void Lattice::for_each_side(std::uint32_t brick, int bit, F&& f) const {
     for (int k = 0; k < 6; k++) {
         const int axis = k / 2;
         const bool ahead = !(k & 1);
-        const bool inside = ahead ? ahead_inside(axis, bit) : behind_inside(axis, bit);
-        const std::uint32_t to = inside ? brick : bricks[brick].nb[k];
-        const int at = ahead ? ahead_bit(axis, bit) : behind_bit(axis, bit);
+        const auto [to, at] = beside({brick, bit}, k);
         const Word whole = ahead ? bricks[brick].bond[axis] >> bit : bricks[to].bond[axis] >> at;
         if (!(whole & bricks[to].exists() >> at & 1)) continue;
         const Brick &low = bricks[ahead ? brick : to], &high = bricks[ahead ? to : brick];
