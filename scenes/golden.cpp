@@ -11,23 +11,12 @@ namespace talus {
 
 namespace {
 
-std::uint64_t hash_of(const Level& level) {
-    BitHash hash;
-    hash.add(level.hash());
-    hash.add(level.stats().destroyed);
-    level.terrain().for_each([&](Cell cell, BlockId id) {
-        hash.add(std::uint64_t(std::uint32_t(cell.x)) << 32 | std::uint32_t(cell.y));
-        hash.add(std::uint64_t(std::uint32_t(cell.z)) << 32 | id);
-    });
-    return hash.value();
-}
-
 std::uint64_t run_collapse(const CollapseScene& scene, JobSystem* jobs) {
     LevelSettings settings = collapse_scene_settings();
     settings.jobs = jobs;
     Level level(settings);
     run_collapse_scene(level, scene);
-    return hash_of(level);
+    return level.hash();
 }
 
 std::uint64_t pieces_tumble_into_a_basin(JobSystem* jobs) {
@@ -56,7 +45,7 @@ std::uint64_t pieces_tumble_into_a_basin(JobSystem* jobs) {
         level.tick();
         level.clear_events();
     }
-    return hash_of(level);
+    return level.hash();
 }
 
 std::uint64_t hash_of(const StructureSolver& solver, const StructureReport& report) {

@@ -3,6 +3,7 @@
 // A handle is a slot and its generation, so that one of a destroyed level is known for what it is.
 #include "talus_c.h"
 
+#include "talus/group_type.h"
 #include "talus/recording.h"
 
 #include <cmath>
@@ -11,6 +12,7 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -39,8 +41,62 @@ struct CallerSink final : RecordSink {
     }
 };
 
+/// The caller's function as smooth ground.
+struct CallerSamples final : DensitySource {
+    talus_density sample;
+    void* context;
+    CallerSamples(talus_density of, void* with) : sample(of), context(with) {}
+    float density_at(Cell c) const override { return sample(context, c.x, c.y, c.z); }
+    bool one_thread() const override { return true; }
+};
+
+/// The caller's functions as a type of groups.
+class CallerType final : public GroupType {
+ public:
+    CallerType(const talus_group_type& type, std::string name) : type_(type), name_(std::move(name)) {}
+    std::string_view name() const override { return name_; }
+    float bond_strength(const GroupView& group, Cell c, float usual) const override {
+        if (!type_.bond_strength) return usual;
+        const std::int32_t cell[3] = {c.x, c.y, c.z};
+        return float(type_.bond_strength(type_.context, to_c(group.id), cell, double(usual)));
+    }
+    void new_piece(const GroupView& from, const Grid& blocks, PieceSettings& piece) override {
+        if (!type_.new_piece) return;
+        talus_piece told{sizeof told, blocks.block_count(), piece.slippery, piece.is_debris,
+                         piece.group.bears_load};
+        type_.new_piece(type_.context, to_c(from.id), &told);
+        piece.slippery = told.slippery != 0;
+        piece.is_debris = told.is_debris != 0;
+        piece.group.bears_load = told.bears_load != 0;
+    }
+    void on_awake(Level&, GroupId group) override {
+        if (type_.on_awake) type_.on_awake(type_.context, to_c(group));
+    }
+    void on_end_tick(Level&, GroupId group) override {
+        if (type_.on_end_tick) type_.on_end_tick(type_.context, to_c(group));
+    }
+    bool may_settle(Level&, GroupId group) override {
+        return !type_.may_settle || type_.may_settle(type_.context, to_c(group)) != 0;
+    }
+    bool no_solids_left(Level&, GroupId group) override {
+        return type_.no_solids_left && type_.no_solids_left(type_.context, to_c(group)) != 0;
+    }
+
+ private:
+    static talus_group to_c(GroupId id) { return {id.index, id.generation}; }
+    talus_group_type type_;
+    std::string name_;
+};
+
+/// What a level uses of its caller's.
+struct Lent {
+    std::unique_ptr<CallerSink> sink;  ///< of its recording
+    std::unique_ptr<CallerSamples> samples;
+    std::vector<std::unique_ptr<CallerType>> types;
+};
+
 struct Slot {
-    std::unique_ptr<CallerSink> sink;  ///< of its recording; goes after the level
+    Lent lent;  ///< goes after the level
     std::unique_ptr<Level> level;
     std::uint32_t generation = 0;
 };
@@ -67,6 +123,12 @@ Level& find(talus_level handle) {
     Registry& all = registry();
     const std::lock_guard lock(all.mutex);
     return *find_slot(all, handle).level;
+}
+
+Lent& lent_to(talus_level handle) {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    return find_slot(all, handle).lent;
 }
 
 /// A handle for a new level.
@@ -156,17 +218,57 @@ void write_struct(T value, T* to, std::size_t size) {
     std::memcpy(to, &value, size);
 }
 
-talus_level_settings default_settings() {
-    const LevelSettings s;
+talus_level_settings to_c(const LevelSettings& s) {
     talus_level_settings out{};
     out.size = sizeof out;
     out.cell_size = double(s.cell_size);
     put(to_double(s.gravity), out.gravity);
     out.seed = s.seed;
     out.ticks_per_second = s.ticks_per_second;
+    out.has_ground = s.ground.has_value();
+    out.ground = s.ground.value_or(0);
     out.floor = s.floor;
     out.collapse = s.collapse;
+    out.structure_mode = std::int32_t(s.structure.mode);
+    out.strength_factor = double(s.strength_factor);
+    out.impact_speed = double(s.impact_speed);
+    out.debris_max_blocks = s.debris_max_blocks;
+    out.debris_ticks = s.debris_ticks;
+    out.debris_max_groups = s.debris_max_groups;
+    out.structures_grow = s.structures_grow;
+    out.collapse_max_pieces = s.collapse_max_pieces;
+    out.collapse_max_blocks = s.collapse_max_blocks;
+    out.beyond_cap = std::int32_t(s.beyond_cap);
+    out.work_per_tick = s.work_per_tick;
     return out;
+}
+
+/// @param ours  what the caller's structs do not tell of
+LevelSettings from_c(const talus_level_settings& s, LevelSettings ours) {
+    constexpr double kMost = 2e9;
+    const auto whole = [](std::int32_t value, double lowest, double highest, const char* what) {
+        return int(in_range(value, lowest, highest, what));
+    };
+    ours.cell_size = float(in_range(s.cell_size, 1e-3, 1e3, "cell_size is out of range"));
+    ours.gravity = vector(s.gravity, 1e6, "gravity is out of range");
+    ours.seed = s.seed;
+    ours.ticks_per_second = whole(s.ticks_per_second, 1, 10'000, "ticks_per_second is out of range");
+    ours.ground.reset();
+    if (s.has_ground) ours.ground = in_range(s.ground, -kFarthest, kFarthest, "ground is out of range");
+    ours.floor = in_range(s.floor, -1e12, 1e12, "floor is out of range");
+    ours.collapse = s.collapse != 0;
+    ours.structure.mode = StructureMode(whole(s.structure_mode, 0, 1, "structure_mode is out of range"));
+    ours.strength_factor = float(in_range(s.strength_factor, 0, 1e30, "strength_factor is out of range"));
+    ours.impact_speed = float(in_range(s.impact_speed, 0, 1e30, "impact_speed is out of range"));
+    ours.debris_max_blocks = whole(s.debris_max_blocks, 0, kMost, "debris_max_blocks is out of range");
+    ours.debris_ticks = whole(s.debris_ticks, 0, kMost, "debris_ticks is out of range");
+    ours.debris_max_groups = whole(s.debris_max_groups, 0, kMost, "debris_max_groups is out of range");
+    ours.structures_grow = s.structures_grow != 0;
+    ours.collapse_max_pieces = whole(s.collapse_max_pieces, 0, kMost, "collapse_max_pieces is out of range");
+    ours.collapse_max_blocks = whole(s.collapse_max_blocks, 0, kMost, "collapse_max_blocks is out of range");
+    ours.beyond_cap = BeyondCap(whole(s.beyond_cap, 0, 1, "beyond_cap is out of range"));
+    ours.work_per_tick = whole(s.work_per_tick, 0, kMost, "work_per_tick is out of range");
+    return ours;
 }
 
 talus_material to_c(const Material& m) {
@@ -223,6 +325,38 @@ talus_group_settings default_group() {
     return out;
 }
 
+StructureId id_of(const Level& level, talus_structure s) {
+    const StructureId id{s.index, s.generation};
+    if (!level.structure(id)) throw Failed{TALUS_NOT_FOUND, "no such structure"};
+    return id;
+}
+CellBox cells_at(const std::int32_t* min, const std::int32_t* max) {
+    const CellBox box{cell_at(min, kTerrainCell), cell_at(max, kTerrainCell)};
+    if (box.empty()) bad_argument("a box of cells is empty");
+    return box;
+}
+DBox box_at(const double* min, const double* max) {
+    const DBox box{position(min), position(max)};
+    for (int k = 0; k < 3; k++)
+        if (!(box.min[k] <= box.max[k])) bad_argument("a box is empty");
+    return box;
+}
+float radius_of(double radius) { return float(in_range(radius, 0, 1e6, "radius is out of range")); }
+talus_settle_settings default_settle() {
+    const SettleSettings s;
+    return {sizeof(talus_settle_settings), double(s.max_tilt), double(s.max_offset), s.drop_the_rest};
+}
+/// Digs or fills a ball; one that is too large is refused.
+void dug(Level& level, const double* center, double radius, bool fill) {
+    const DVec3 at = position(center);
+    const float r = radius_of(radius);
+    if (level.smooth_block() == kAir) throw Failed{TALUS_NOT_FOUND, "the level has no smooth ground"};
+    const DVec3 reach{double(r), double(r), double(r)};
+    if (!level.smooth_terrain()->fits({at - reach, at + reach}))
+        throw Failed{TALUS_TOO_LARGE, "the ball is too large"};
+    fill ? level.fill(at, r) : level.dig(at, r);
+}
+
 GroupView view_of(const Level& level, talus_group group) {
     const auto view = level.group({group.index, group.generation});
     if (!view) throw Failed{TALUS_NOT_FOUND, "no such group"};
@@ -257,36 +391,38 @@ const char* talus_status_text(talus_status status) {
 const char* talus_last_error(void) { return last_error.c_str(); }
 
 talus_status talus_level_settings_init(talus_level_settings* settings, size_t size) {
-    return guarded([&] { write_struct(default_settings(), settings, size); });
+    return guarded([&] { write_struct(to_c(LevelSettings()), settings, size); });
 }
 
 talus_status talus_level_create(const talus_level_settings* settings, talus_level* level) {
     return guarded([&] {
         given(level) = 0;
-        const talus_level_settings s = read_struct(settings, default_settings());
-        LevelSettings ours;
-        ours.cell_size = float(in_range(s.cell_size, 1e-3, 1e3, "cell_size is out of range"));
-        ours.gravity = vector(s.gravity, 1e6, "gravity is out of range");
-        ours.seed = s.seed;
-        ours.ticks_per_second =
-            int(in_range(s.ticks_per_second, 1, 10'000, "ticks_per_second is out of range"));
-        if (s.has_ground) ours.ground = in_range(s.ground, -kFarthest, kFarthest, "ground is out of range");
-        ours.floor = in_range(s.floor, -1e12, 1e12, "floor is out of range");
-        ours.collapse = s.collapse != 0;
+        const LevelSettings ours = from_c(read_struct(settings, to_c(LevelSettings())), {});
         *level = give_handle(std::make_unique<Level>(ours));
     });
 }
 
 talus_status talus_level_destroy(talus_level level) {
-    std::unique_ptr<CallerSink> sink;
+    Lent lent;
     std::unique_ptr<Level> gone;
     return guarded([&] {
         Registry& all = registry();
         const std::lock_guard lock(all.mutex);
         Slot& slot = find_slot(all, level);
         gone = std::move(slot.level);
-        sink = std::move(slot.sink);
+        lent = std::exchange(slot.lent, {});
         all.free.push_back(std::uint32_t(&slot - all.slots.data()));
+    });
+}
+
+talus_status talus_get_settings(talus_level level, talus_level_settings* settings, size_t size) {
+    return guarded([&] { write_struct(to_c(find(level).settings()), settings, size); });
+}
+
+talus_status talus_change_settings(talus_level level, const talus_level_settings* settings) {
+    return guarded([&] {
+        Level& l = find(level);
+        l.change_settings(from_c(read_struct(&given(settings), to_c(l.settings())), l.settings()));
     });
 }
 
@@ -347,6 +483,7 @@ talus_status talus_add_group(talus_level level, const talus_group_settings* sett
         ours.spin = vector(s.spin, 1e6, "spin is out of range");
         ours.bears_load = s.bears_load != 0;
         ours.asleep = s.asleep != 0;
+        if (s.type) ours.type = s.type;
         if (count == 0) bad_argument("a group needs blocks");
         given(cells);
         given(blocks);
@@ -364,6 +501,165 @@ talus_status talus_add_group(talus_level level, const talus_group_settings* sett
         const GroupId id = l.add_group(std::move(grid), ours);
         *group = {id.index, id.generation};
     });
+}
+
+talus_status talus_remove_block(talus_level level, talus_group group, const int32_t cell[3]) {
+    return guarded([&] {
+        Level& l = find(level);
+        const GroupView view = view_of(l, group);
+        if (!l.remove_block(view.id, cell_at(cell, kGroupCell)))
+            throw Failed{TALUS_NOT_FOUND, "there is no block, or it may not leave"};
+    });
+}
+
+talus_status talus_break_terrain(talus_level level, const int32_t cell[3]) {
+    return guarded([&] {
+        if (!find(level).break_terrain(cell_at(cell, kTerrainCell)))
+            throw Failed{TALUS_NOT_FOUND, "there is no block, or it may not leave"};
+    });
+}
+
+talus_status talus_place_block(talus_level level, talus_group group, const int32_t cell[3],
+                               talus_block block) {
+    return guarded([&] {
+        Level& l = find(level);
+        const GroupView view = view_of(l, group);
+        if (!l.place_block(view.id, cell_at(cell, kGroupCell), block_of(l, block)))
+            bad_argument("the cell is taken or too far out, or the block is air");
+    });
+}
+
+talus_status talus_mark_structure(talus_level level, const int32_t min[3], const int32_t max[3],
+                                  talus_structure* structure) {
+    return guarded([&] {
+        Level& l = find(level);
+        given(structure) = {};
+        const StructureId id = l.mark_structure(cells_at(min, max));
+        if (id.index == 0) throw Failed{TALUS_NOT_FOUND, "no solid is there"};
+        *structure = {id.index, id.generation};
+    });
+}
+
+talus_status talus_unmark_structure(talus_level level, talus_structure structure) {
+    return guarded([&] {
+        Level& l = find(level);
+        l.unmark_structure(id_of(l, structure));
+    });
+}
+
+talus_status talus_check_structure(talus_level level, talus_structure structure) {
+    return guarded([&] {
+        Level& l = find(level);
+        l.check_structure_soon(id_of(l, structure));
+    });
+}
+
+talus_status talus_check_group(talus_level level, talus_group group) {
+    return guarded([&] {
+        Level& l = find(level);
+        l.check_structure_soon(view_of(l, group).id);
+    });
+}
+
+talus_status talus_physicify(talus_level level, const int32_t cell[3], talus_group* group) {
+    return guarded([&] {
+        Level& l = find(level);
+        given(group) = {};
+        const GroupId id = l.physicify(cell_at(cell, kTerrainCell));
+        if (id.index == 0) throw Failed{TALUS_NOT_FOUND, "there is no block that can move"};
+        *group = {id.index, id.generation};
+    });
+}
+
+talus_status talus_assemble(talus_level level, const int32_t cell[3], const int32_t min[3],
+                            const int32_t max[3], uint64_t max_blocks, int32_t bears_load,
+                            talus_group* group) {
+    return guarded([&] {
+        Level& l = find(level);
+        given(group) = {};
+        const GroupId id = l.assemble(cell_at(cell, kTerrainCell), cells_at(min, max),
+                                      std::size_t(max_blocks), bears_load != 0);
+        if (id.index == 0) throw Failed{TALUS_NOT_FOUND, "there is no build, or it is over the limit"};
+        *group = {id.index, id.generation};
+    });
+}
+
+talus_status talus_settle_settings_init(talus_settle_settings* settings, size_t size) {
+    return guarded([&] { write_struct(default_settle(), settings, size); });
+}
+
+talus_status talus_settle(talus_level level, talus_group group, const talus_settle_settings* settings,
+                          talus_settle_report* report, size_t size) {
+    return guarded([&] {
+        Level& l = find(level);
+        const GroupView view = view_of(l, group);
+        const talus_settle_settings s = read_struct(settings, default_settle());
+        SettleSettings ours;
+        ours.max_tilt = float(in_range(s.max_tilt, 0, 180, "max_tilt is out of range"));
+        ours.max_offset = float(in_range(s.max_offset, 0, 1e6, "max_offset is out of range"));
+        ours.drop_the_rest = s.drop_the_rest != 0;
+        given(report);
+        const SettleReport done = l.settle(view.id, ours);
+        talus_settle_report out{};
+        out.outcome = std::int32_t(done.refusal);
+        out.placed = done.placed;
+        out.dropped = done.dropped;
+        write_struct(out, report, size);
+    });
+}
+
+talus_status talus_protect(talus_level level, const double min[3], const double max[3], uint32_t* number) {
+    return guarded([&] {
+        Level& l = find(level);
+        given(number) = 0;
+        *number = l.protect(box_at(min, max));
+    });
+}
+
+talus_status talus_unprotect(talus_level level, uint32_t number) {
+    return guarded([&] { find(level).unprotect(number); });
+}
+
+talus_status talus_set_debris(talus_level level, talus_group group, int32_t ticks) {
+    return guarded([&] {
+        Level& l = find(level);
+        l.set_debris(view_of(l, group).id, int(in_range(ticks, 0, 2e9, "ticks is out of range")));
+    });
+}
+
+talus_status talus_group_type_init(talus_group_type* type, size_t size) {
+    return guarded([&] { write_struct(talus_group_type{}, type, size); });
+}
+
+talus_status talus_add_group_type(talus_level level, const talus_group_type* type) {
+    return guarded([&] {
+        Level& l = find(level);
+        const talus_group_type given_type = read_struct(&given(type), talus_group_type{});
+        std::string name = &given(given_type.name);
+        if (name.empty()) bad_argument("a type needs a name");
+        auto ours = std::make_unique<CallerType>(given_type, std::move(name));
+        l.add_group_type(*ours);
+        lent_to(level).types.push_back(std::move(ours));
+    });
+}
+
+talus_status talus_set_smooth_terrain(talus_level level, talus_density sample, void* context,
+                                      talus_block block) {
+    return guarded([&] {
+        Level& l = find(level);
+        const BlockId of = block_of(l, block);
+        auto samples = sample ? std::make_unique<CallerSamples>(sample, context) : nullptr;
+        l.set_smooth_terrain(samples.get(), of);
+        lent_to(level).samples = std::move(samples);
+    });
+}
+
+talus_status talus_dig(talus_level level, const double center[3], double radius) {
+    return guarded([&] { dug(find(level), center, radius, false); });
+}
+
+talus_status talus_fill(talus_level level, const double center[3], double radius) {
+    return guarded([&] { dug(find(level), center, radius, true); });
 }
 
 talus_status talus_blast(talus_level level, const double center[3], double power, uint64_t* destroyed) {
@@ -454,7 +750,10 @@ talus_status talus_cast_ray(talus_level level, const double origin[3], const dou
         in_range(max_distance, 0, kLongestRay, "max_distance is out of range");
         talus_ray_hit out{};
         if (const auto found = l.cast_ray(position(origin), along, float(max_distance))) {
-            out.kind = found->ground ? TALUS_HIT_GROUND : found->group ? TALUS_HIT_GROUP : TALUS_HIT_TERRAIN;
+            out.kind = found->ground   ? TALUS_HIT_GROUND
+                       : found->smooth ? TALUS_HIT_SMOOTH
+                       : found->group  ? TALUS_HIT_GROUP
+                                       : TALUS_HIT_TERRAIN;
             if (found->group) out.group = {found->group->index, found->group->generation};
             put(found->cell, out.cell);
             put(found->normal, out.normal);
@@ -475,6 +774,8 @@ talus_status talus_stats(talus_level level, talus_level_stats* stats, size_t siz
         out.blocks = s.blocks;
         out.destroyed = s.destroyed;
         out.fallen_out = s.fallen_out;
+        out.structures = s.structures;
+        out.drops = s.drops;
         write_struct(out, stats, size);
     });
 }
@@ -514,7 +815,7 @@ talus_status talus_recording_start(talus_level level, talus_write write, void* c
         start_recording(l, *sink);  // ends one that is under way
         Registry& all = registry();
         const std::lock_guard lock(all.mutex);
-        find_slot(all, level).sink = std::move(sink);
+        find_slot(all, level).lent.sink = std::move(sink);
     });
 }
 

@@ -55,15 +55,31 @@ typedef struct talus_level_settings {
     int32_t ticks_per_second;
     int32_t has_ground; /* a flat floor at height `ground` */
     double ground;
-    double floor;     /* groups 64 cells below it are removed */
-    int32_t collapse; /* structural checks */
+    double floor;                /* groups 64 cells below it are removed */
+    int32_t collapse;            /* structural checks */
+    int32_t structure_mode;      /* TALUS_MODE_... */
+    double strength_factor;      /* on every block's strength */
+    double impact_speed;         /* m/s above which a hit wears blocks */
+    int32_t debris_max_blocks;   /* pieces of at most so many blocks crumble ... */
+    int32_t debris_ticks;        /* ... after so many ticks asleep; 0: never */
+    int32_t debris_max_groups;   /* beyond, the longest asleep crumble at once; 0: no limit */
+    int32_t structures_grow;     /* a block put into the terrain joins the structure it touches */
+    int32_t collapse_max_pieces; /* new groups of one collapse, largest first; 0: no cap */
+    int32_t collapse_max_blocks; /* blocks that one collapse sets moving; 0: no cap */
+    int32_t beyond_cap;          /* TALUS_BEYOND_... */
+    int32_t work_per_tick;       /* blocks that checks may copy and set moving in a tick; 0: no limit */
 } talus_level_settings;
+enum { TALUS_MODE_LOAD = 0, TALUS_MODE_PHYSICAL = 1 };
+enum { TALUS_BEYOND_CRUMBLES = 0, TALUS_BEYOND_STAYS = 1 };
 /* size: sizeof(talus_level_settings) of the caller */
 TALUS_C_API talus_status talus_level_settings_init(talus_level_settings* settings, size_t size);
 
 /* settings may be null: the defaults */
 TALUS_C_API talus_status talus_level_create(const talus_level_settings* settings, talus_level* level);
 TALUS_C_API talus_status talus_level_destroy(talus_level level);
+TALUS_C_API talus_status talus_get_settings(talus_level level, talus_level_settings* settings, size_t size);
+/* From now on; cell_size and seed stay as they are. */
+TALUS_C_API talus_status talus_change_settings(talus_level level, const talus_level_settings* settings);
 
 typedef struct talus_material {
     size_t size;
@@ -89,6 +105,7 @@ typedef struct talus_group_settings {
     double velocity[3], spin[3];
     int32_t bears_load; /* judged by the structural check */
     int32_t asleep;
+    const char* type; /* of talus_add_group_type; null: plain */
 } talus_group_settings;
 TALUS_C_API talus_status talus_group_settings_init(talus_group_settings* settings, size_t size);
 
@@ -97,6 +114,103 @@ TALUS_C_API talus_status talus_group_settings_init(talus_group_settings* setting
 TALUS_C_API talus_status talus_add_group(talus_level level, const talus_group_settings* settings,
                                          const int32_t* cells, const talus_block* blocks, size_t count,
                                          talus_group* group);
+
+/* A block leaves a group or the terrain, as mined: with its drop; splitting and the structural check follow
+ * in the next tick. TALUS_NOT_FOUND when there is none or it may not leave. */
+TALUS_C_API talus_status talus_remove_block(talus_level level, talus_group group, const int32_t cell[3]);
+TALUS_C_API talus_status talus_break_terrain(talus_level level, const int32_t cell[3]);
+/* TALUS_BAD_ARGUMENT when the cell is taken or too far out. */
+TALUS_C_API talus_status talus_place_block(talus_level level, talus_group group, const int32_t cell[3],
+                                           talus_block block);
+
+/* Terrain that bears load where it is. */
+typedef struct talus_structure {
+    uint32_t index, generation; /* 0, 0 is no structure */
+} talus_structure;
+/* The terrain's blocks from cell min to cell max, both included. TALUS_NOT_FOUND when no solid is there. */
+TALUS_C_API talus_status talus_mark_structure(talus_level level, const int32_t min[3], const int32_t max[3],
+                                              talus_structure* structure);
+TALUS_C_API talus_status talus_unmark_structure(talus_level level, talus_structure structure);
+/* Asks for a structural check; its answer is applied at a later tick. */
+TALUS_C_API talus_status talus_check_structure(talus_level level, talus_structure structure);
+TALUS_C_API talus_status talus_check_group(talus_level level, talus_group group);
+
+/* One terrain block becomes a group that bears load. TALUS_NOT_FOUND when it cannot move, likewise below. */
+TALUS_C_API talus_status talus_physicify(talus_level level, const int32_t cell[3], talus_group* group);
+/* The build joined to a terrain block within min to max, of at most max_blocks, becomes a group. */
+TALUS_C_API talus_status talus_assemble(talus_level level, const int32_t cell[3], const int32_t min[3],
+                                        const int32_t max[3], uint64_t max_blocks, int32_t bears_load,
+                                        talus_group* group);
+
+enum {
+    TALUS_SETTLED = 0,
+    TALUS_SETTLE_MOVING = 2,      /* not at rest */
+    TALUS_SETTLE_TILTED = 3,      /* no axis of it along the terrain's, or between two cells */
+    TALUS_SETTLE_TAKEN = 4,       /* terrain is in the way */
+    TALUS_SETTLE_CANNOT_TURN = 5, /* a block's state does not exist that way up */
+    TALUS_SETTLE_REFUSED = 6      /* by its type */
+};
+typedef struct talus_settle_settings {
+    size_t size;
+    double max_tilt;       /* degrees from the nearest of the 24 ways to lie */
+    double max_offset;     /* cells, of any of its blocks */
+    int32_t drop_the_rest; /* blocks with something in their way become drops */
+} talus_settle_settings;
+TALUS_C_API talus_status talus_settle_settings_init(talus_settle_settings* settings, size_t size);
+typedef struct talus_settle_report {
+    size_t size;
+    int32_t outcome; /* TALUS_SETTLE... */
+    uint64_t placed, dropped;
+} talus_settle_report;
+/* A group that rests aligned with the terrain becomes terrain. settings may be null. A refusal is TALUS_OK
+ * too. */
+TALUS_C_API talus_status talus_settle(talus_level level, talus_group group,
+                                      const talus_settle_settings* settings, talus_settle_report* report,
+                                      size_t size);
+
+/* Nothing breaks a block whose centre is inside but talus_set_terrain; a collapse leaves it where it is. */
+TALUS_C_API talus_status talus_protect(talus_level level, const double min[3], const double max[3],
+                                       uint32_t* number);
+TALUS_C_API talus_status talus_unprotect(talus_level level, uint32_t number);
+/* Makes a group debris that crumbles after so many ticks asleep, whatever its size; 0: never. */
+TALUS_C_API talus_status talus_set_debris(talus_level level, talus_group group, int32_t ticks);
+
+/* What a part that came off becomes; filled in with the usual. */
+typedef struct talus_piece {
+    size_t size;
+    uint64_t blocks;
+    int32_t slippery, is_debris, bears_load;
+} talus_piece;
+/* A kind of groups, with what it decides for its own; any function may be null: the usual. They are called
+ * inside talus_tick or the call that caused them, and may call the level, but not destroy it. Of a structure
+ * the group is 0, 0. */
+typedef struct talus_group_type {
+    size_t size;
+    const char* name;
+    void* context;
+    /* Strength of a block, for its bonds and against hits; stone is 1. */
+    double (*bond_strength)(void* context, talus_group group, const int32_t cell[3], double usual);
+    void (*new_piece)(void* context, talus_group from, talus_piece* piece);
+    void (*on_awake)(void* context, talus_group group);    /* every tick while awake */
+    void (*on_end_tick)(void* context, talus_group group); /* every tick */
+    int32_t (*may_settle)(void* context, talus_group group);
+    /* No solid is left. Not 0: what is left goes without drops. */
+    int32_t (*no_solids_left)(void* context, talus_group group);
+} talus_group_type;
+/* Sets all but `size` to null. */
+TALUS_C_API talus_status talus_group_type_init(talus_group_type* type, size_t size);
+/* Copied, but for the context. Of a name that is there already the later counts. */
+TALUS_C_API talus_status talus_add_group_type(talus_level level, const talus_group_type* type);
+
+/* Smooth ground beside the blocks: `sample` tells how far the corner (x, y, z) of cells is inside the ground,
+ * in metres, and always tells the same; null: none but what talus_fill makes. block: what it is made of; 0:
+ * no smooth ground any more. */
+typedef float (*talus_density)(void* context, int32_t x, int32_t y, int32_t z);
+TALUS_C_API talus_status talus_set_smooth_terrain(talus_level level, talus_density sample, void* context,
+                                                  talus_block block);
+/* A ball of ground is taken away or put there. TALUS_TOO_LARGE when it is larger than can be done at once. */
+TALUS_C_API talus_status talus_dig(talus_level level, const double center[3], double radius);
+TALUS_C_API talus_status talus_fill(talus_level level, const double center[3], double radius);
 
 /* An explosion of the given power (TNT 4). destroyed and removed, in blocks, may be null. */
 TALUS_C_API talus_status talus_blast(talus_level level, const double center[3], double power,
@@ -127,7 +241,13 @@ TALUS_C_API talus_status talus_group_get(talus_level level, talus_group group, t
 TALUS_C_API talus_status talus_group_blocks(talus_level level, talus_group group, int32_t* cells,
                                             talus_block* blocks, size_t capacity, size_t* count);
 
-enum { TALUS_HIT_NOTHING = 0, TALUS_HIT_TERRAIN = 1, TALUS_HIT_GROUP = 2, TALUS_HIT_GROUND = 3 };
+enum {
+    TALUS_HIT_NOTHING = 0,
+    TALUS_HIT_TERRAIN = 1,
+    TALUS_HIT_GROUP = 2,
+    TALUS_HIT_GROUND = 3,
+    TALUS_HIT_SMOOTH = 4 /* smooth ground: `cell` is the one the point lies in, `normal` is zero */
+};
 typedef struct talus_ray_hit {
     size_t size;
     int32_t kind; /* TALUS_HIT_... */
@@ -143,6 +263,7 @@ TALUS_C_API talus_status talus_cast_ray(talus_level level, const double origin[3
 typedef struct talus_level_stats {
     size_t size;
     uint64_t tick, groups, awake, blocks, destroyed, fallen_out;
+    uint64_t structures, drops;
 } talus_level_stats;
 TALUS_C_API talus_status talus_stats(talus_level level, talus_level_stats* stats, size_t size);
 /* Equal levels have equal hashes, on every machine. */
@@ -153,7 +274,8 @@ typedef int (*talus_write)(void* context, const uint8_t* bytes, size_t size);
 /* The whole level as bytes, to go on from with the same bits (docs/formats/snapshot.md). It changes nothing.
  * TALUS_TOO_LARGE when `write` says that is enough before the end. */
 TALUS_C_API talus_status talus_snapshot_take(talus_level level, talus_write write, void* context);
-/* A level of its own, to be destroyed like one that was created. */
+/* A level of its own, to be destroyed like one that was created. TALUS_BAD_DATA for one taken with samples of
+ * smooth ground; groups of its types are plain until those are added. */
 TALUS_C_API talus_status talus_snapshot_restore(const uint8_t* bytes, size_t size, talus_level* level);
 
 /* From now on every call that changes the level is written down, each before it is made (docs/REPLAY.md).

@@ -91,8 +91,8 @@ class ClientWorld {
     };
     // The player is an upright box, metres.
     static constexpr double kPlayerWidth = 0.6, kPlayerHeight = 1.8;
-    /// Carried by what it stands on, pushed out of solids, then its own movement: gravity, steps of half a
-    /// cell, jumps of one block.
+    /// Carried by what it stands on, pushed by blasts that were shown since the last move (unless flying) and
+    /// out of solids, then its own movement: gravity, steps of half a cell, jumps of one block.
     /// @param wish  wanted velocity, world axes (walking: x and z)
     Player move_player(const Player& player, DVec3 wish, bool jump, double dt, double now);
 

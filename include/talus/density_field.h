@@ -73,12 +73,14 @@ class DensityField final : public SmoothGround, public DensitySource {
             if (brick->edited) f(at, std::span<const float, 512>(brick->samples));
     }
     void restore_edited(Cell brick, std::span<const float, 512> samples);
+    /// Of all of them. Only bricks edited since the last time are looked at.
+    std::uint64_t edited_hash() const;
 
  private:
     struct Brick {
         float samples[512];
-        bool edited = false;
-        std::uint64_t last_used = 0;
+        bool edited = false, hashed = false;  // is `hash` that of the samples?
+        std::uint64_t last_used = 0, hash = 0;
     };
     CellBox use_ball(DVec3 center, float radius, bool solid);
     float from_source(Cell at) const;

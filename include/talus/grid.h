@@ -108,6 +108,9 @@ class Grid {
     CellBox bounds() const;
     /// Grows by one with each change: a cheap test whether a copy is still true.
     std::uint64_t version() const { return version_; }
+    /// Of the blocks and where they are: the same for the same content, however it came to be. Kept up to date
+    /// by each change, so that reading it costs nothing.
+    std::uint64_t content_hash() const { return content_; }
 
     /// Bricks that hold anything, sorted by (y, z, x) of their coordinates.
     std::span<const Brick* const> bricks() const;
@@ -158,6 +161,7 @@ class Grid {
     Brick* last_written_ = nullptr;  // edits come in runs within a brick
     std::size_t blocks_ = 0, solids_ = 0;
     std::uint64_t version_ = 0;
+    std::uint64_t content_ = 0;  // sum over the blocks, modulo 2^64
 };
 
 /// Where a ray first meets a block.

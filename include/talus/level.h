@@ -34,7 +34,8 @@ struct StructureId {
     friend constexpr bool operator==(StructureId, StructureId) = default;
 };
 
-/// Why a block left: decides drops and debris.
+/// Why a block left: decides drops and debris. `script`: by a host's call, or by the level itself because
+/// what is left of a group weighs nothing and cannot be a body.
 enum class Cause : std::uint8_t { mined, blast, impact, carve, fire, collapse, debris, script };
 
 /// What happens to the parts of a collapse beyond a cap. What stays does so where it has a hold: terrain
@@ -336,7 +337,10 @@ class Level {
     /// A host's own event, among the others in their order (from hooks: own dust).
     void emit(const LevelEvent& event);
     LevelStats stats() const;
-    /// Over the bits of pose, velocity and blocks of every group in id order.
+    /// Of all that makes the level's future: settings, types, terrain and edits of smooth ground, counters
+    /// and random numbers, rules, groups, structures, bodies. Not of what a host lends, nor of what the
+    /// physics remembers of contacts: that shows in a pose a tick later. Equal snapshots have equal hashes.
+    /// Costs a pass over groups and structures, however many blocks they have: meant for once a tick.
     std::uint64_t hash() const;
 
     struct Hit {

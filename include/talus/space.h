@@ -68,6 +68,9 @@ class BodyShape {
     /// there are none.
     float mean_friction(float otherwise) const;
 
+    /// Are there copies of it?
+    bool is_shared() const { return data_.use_count() > 1; }
+
     struct Data;
     const Data* data() const { return data_.get(); }
 

@@ -29,6 +29,12 @@ void give_back(std::vector<T>& v) {
     v.swap(fit);
 }
 
+/// Nothing is left, and no memory: `v = {}` would keep it.
+template <class T>
+void drop(std::vector<T>& v) {
+    std::vector<T>().swap(v);
+}
+
 /// For what is filled anew each time: the content is lost if memory goes back.
 template <class T>
 void resize_scratch(std::vector<T>& v, std::size_t n) {

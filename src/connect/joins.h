@@ -36,6 +36,7 @@ class Joins {
     /// Do the solids at a and b (26-neighbours, both solid in `grid`) hold each other directly?
     bool holds(const Grid& grid, Cell a, Cell b) const;
 
+    bool intact() const { return cut_.empty(); }
     std::vector<Diagonal> cuts() const { return {cut_.begin(), cut_.end()}; }
     void add_cut(Diagonal diagonal) { cut_.insert(diagonal); }
     /// The cuts with both ends in `grid`, for a part that became a group of its own (same frame).

@@ -4,6 +4,16 @@
 
 namespace talus {
 
+void BodyStore::take_slot() {
+    // Not twice as much each time: slots are never given back.
+    if (hot.size() == hot.capacity()) hot.reserve(hot.size() + hot.size() / 8 + 16);
+    hot.emplace_back();
+    way.emplace_back();
+    generation.push_back(1);
+    cold.add_slot();
+    if (size() == 1) cold.take(0);
+}
+
 std::int32_t BodyStore::add(const BodyShape& shape, const BodySettings& s) {
     std::int32_t i;
     if (!free_.empty()) {
@@ -11,16 +21,11 @@ std::int32_t BodyStore::add(const BodyShape& shape, const BodySettings& s) {
         free_.pop_back();
     } else {
         i = size();
-        hot.emplace_back();
-        cold.emplace_back();
-        way.emplace_back();
+        take_slot();
     }
     BodyHot& h = hot[std::size_t(i)];
-    BodyCold& c = cold[std::size_t(i)];
-    const std::uint32_t generation = c.generation;
+    BodyCold& c = cold.take(std::size_t(i));
     h = BodyHot{};
-    c = BodyCold{};
-    c.generation = generation;
     c.shape = shape;
     c.motion = s.motion;
     c.density = s.density;
@@ -75,7 +80,7 @@ void BodyStore::remove(std::int32_t i) {
     BodyHot& h = hot[std::size_t(i)];
     h.exists = false;
     h.dynamic = false;
-    cold[std::size_t(i)].generation++;
+    generation[std::size_t(i)]++;
     alive--;
 }
 

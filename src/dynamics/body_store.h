@@ -6,10 +6,13 @@
 // Tests: tests/dynamics/
 #pragma once
 
+#include "base/give_back.h"
 #include "dynamics/shape.h"
 #include "talus/space.h"
 
+#include <cassert>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace talus {
@@ -34,9 +37,9 @@ struct alignas(64) BodyHot {
     bool round = false;  ///< a ball or capsule
 };
 
-/// The rest.
+/// The rest. Only of slots in use.
 struct BodyCold {
-    std::uint32_t generation = 1;
+    std::int32_t slot = 0;
     MotionType motion = MotionType::dynamic;
     BodyShape shape;
     Quat rotation;
@@ -61,14 +64,44 @@ struct BodyCold {
     DVec3 sleep_position;
 };
 
+/// Cold state by slot, side by side however many slots were used once. A reference is valid until a slot is
+/// taken or given back.
+class ColdStore {
+ public:
+    BodyCold& operator[](std::size_t slot) { return all_[std::size_t(at_[slot])]; }
+    const BodyCold& operator[](std::size_t slot) const { return all_[std::size_t(at_[slot])]; }
+    void add_slot() { at_.push_back(-1); }
+    BodyCold& take(std::size_t slot) {
+        assert(at_[slot] < 0);
+        at_[slot] = std::int32_t(all_.size());
+        all_.emplace_back().slot = std::int32_t(slot);
+        return all_.back();
+    }
+    void give_up(std::size_t slot) {
+        const std::int32_t hole = std::exchange(at_[slot], -1);
+        if (hole < 0) return;
+        if (std::size_t(hole) + 1 < all_.size()) {
+            all_[std::size_t(hole)] = std::move(all_.back());
+            at_[std::size_t(all_[std::size_t(hole)].slot)] = hole;
+        }
+        all_.pop_back();
+        give_back(all_);
+    }
+
+ private:
+    std::vector<std::int32_t> at_;  // by slot, in all_; -1: none
+    std::vector<BodyCold> all_;
+};
+
 class BodyStore {
  public:
-    BodyStore() : hot(1), cold(1), way(1) {}
+    BodyStore() { take_slot(); }
 
     static constexpr double kFarthest = 1e9;  // m from the origin: beyond, bodies are quarantined
 
     std::vector<BodyHot> hot;
-    std::vector<BodyCold> cold;
+    ColdStore cold;
+    std::vector<std::uint32_t> generation;
     /// How far any point of a body went since it was made, at most; in units of kWayUnit, exact sums.
     std::vector<std::int64_t> way;
     static constexpr float kWayUnit = 1.0f / (1 << 20);  // m
@@ -78,15 +111,15 @@ class BodyStore {
     std::int32_t size() const { return std::int32_t(hot.size()); }
     bool is(BodyId id) const {
         return id.index != 0 && id.index < hot.size() && hot[id.index].exists &&
-               cold[id.index].generation == id.generation;
+               generation[id.index] == id.generation;
     }
     BodyId id(std::int32_t i) const {
-        return i == 0 ? BodyId{} : BodyId{std::uint32_t(i), cold[std::size_t(i)].generation};
+        return i == 0 ? BodyId{} : BodyId{std::uint32_t(i), generation[std::size_t(i)]};
     }
     bool awake(std::int32_t i) const { return hot[std::size_t(i)].dynamic && !hot[std::size_t(i)].asleep; }
     bool kinematic_moving(std::int32_t i) const {
         const BodyHot& b = hot[std::size_t(i)];
-        return !b.dynamic && i != 0 && cold[std::size_t(i)].motion == MotionType::kinematic &&
+        return !b.dynamic && b.exists && i != 0 && cold[std::size_t(i)].motion == MotionType::kinematic &&
                (b.velocity != Vec3{} || b.spin != Vec3{});
     }
 
@@ -94,7 +127,7 @@ class BodyStore {
     /// The slot is given back later by release(): pairs may still speak of it.
     void remove(std::int32_t i);
     void release(std::int32_t i) {
-        cold[std::size_t(i)].shape = BodyShape();
+        cold.give_up(std::size_t(i));
         hot[std::size_t(i)].shape = nullptr;
         free_.push_back(i);
     }
@@ -107,6 +140,8 @@ class BodyStore {
     void set_frame_pose(std::int32_t i, const Pose& pose);
     void wake(std::int32_t i);
 
+    /// One more, empty, at the end.
+    void take_slot();
     std::size_t alive = 0;
     std::vector<std::int32_t>& free_slots() { return free_; }
     const std::vector<std::int32_t>& free_slots() const { return free_; }

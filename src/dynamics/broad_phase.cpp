@@ -131,7 +131,8 @@ void BroadPhase::update(BodyStore& bodies, PairTable& table, const std::uint16_t
     first_z_ = z0;
     slabs_per_metre_ = float(slab_count_) / (depth > 1 ? depth : 1);
     slabs_.resize(std::size_t(kMostSlabs));
-    for (int s = 0; s < slab_count_; s++) slabs_[std::size_t(s)].bodies.clear();
+    for (Slab& slab : slabs_) clear_scratch(slab.bodies);
+    for (int s = slab_count_; s < kMostSlabs; s++) slabs_[std::size_t(s)].give_back();
     for (const std::int32_t body : order_) {
         const Fat& f = fat_[std::size_t(body)];
         const int last = slab_of(f.hi.z);
@@ -151,10 +152,11 @@ void BroadPhase::sweep_slab(const BodyStore& bodies, const PairTable& table,
                             const std::uint16_t (&layers)[16], int index) {
     Slab& slab = slabs_[std::size_t(index)];
     const std::vector<std::int32_t>& in = slab.bodies;
-    slab.found.clear();
+    clear_scratch(slab.found);
     const std::size_t n = in.size();
     constexpr std::size_t kPad = 16;  // reads run past the end
-    if (slab.lo_x.size() < n + kPad) {
+    if (slab.lo_x.size() < n + kPad || slab.lo_x.size() > 4 * (n + kPad)) {
+        if (slab.lo_x.size() > n + kPad) slab.give_back();
         for (auto* v : {&slab.lo_x, &slab.hi_x, &slab.lo_y, &slab.hi_y, &slab.lo_z, &slab.hi_z})
             v->resize(n + kPad);
         slab.moved_mask.resize(n + kPad);

@@ -65,6 +65,10 @@ class BroadPhase {
         std::vector<float> lo_x, hi_x, lo_y, hi_y, lo_z, hi_z;
         std::vector<std::int32_t> moved_mask;
         std::vector<NewPair> found;  // not yet in the table
+        void give_back() {
+            for (auto* v : {&lo_x, &hi_x, &lo_y, &hi_y, &lo_z, &hi_z}) drop(*v);
+            drop(moved_mask);
+        }
     };
     void sweep_slab(const BodyStore& bodies, const PairTable& table, const std::uint16_t (&layers)[16],
                     int slab);

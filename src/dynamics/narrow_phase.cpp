@@ -111,7 +111,7 @@ void NarrowPhase::run(BodyStore& bodies, PairTable& table, const BroadPhase& bro
         spin_motion_[std::size_t(i)] = 0.5f * dt * length(h.spin) * h.radius;
         reach_[std::size_t(i)] += BodyStore::to_way(dt * length(h.velocity) + spin_motion_[std::size_t(i)]);
     }
-    todo_.clear();
+    clear_scratch(todo_);
     const auto n = std::int32_t(table.waits.size());
     for (std::int32_t i = 0; i < n; i++) {
         const PairWait& w = table.waits[std::size_t(i)];
@@ -121,8 +121,8 @@ void NarrowPhase::run(BodyStore& bodies, PairTable& table, const BroadPhase& bro
     const std::size_t chunks = (todo_.size() + kChunk - 1) / kChunk;
     const bool parallel = jobs && jobs->worker_count() > 1 && chunks > 1;
     if (chunks_.empty() || (parallel && chunks_.size() < chunks)) chunks_.resize(parallel ? chunks : 1);
-    const std::size_t spare = chunks + 4;  // lists of chunks from busier times go
-    if (chunks_.size() > 4 * spare) chunks_.erase(chunks_.begin() + std::ptrdiff_t(spare), chunks_.end());
+    const std::size_t spare = chunks + 1;  // lists of chunks from busier times go
+    if (chunks_.size() > 2 * spare) chunks_.erase(chunks_.begin() + std::ptrdiff_t(spare), chunks_.end());
     auto work = [&](std::size_t c) {
         Chunk& chunk = chunks_[parallel ? c : 0];
         const std::size_t first = c * kChunk,

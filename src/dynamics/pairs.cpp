@@ -123,9 +123,10 @@ void PairTable::sort_manifolds() {
 
 void PairTable::clear_hash() {
     slots_taken_ = 0;
-    if (keys_.size() > 16 * used_ + 1024) {
-        keys_ = {};
-        values_ = {};
+    // put() makes a table of up to eight times as many.
+    if (keys_.size() > 8 * used_ + 64) {
+        drop(keys_);
+        drop(values_);
     } else {
         std::fill(keys_.begin(), keys_.end(), kFreeKey);
     }

@@ -76,11 +76,11 @@ void write_bodies(ByteWriter& a, const Space& space, const ShapeNames& names) {
     a.size(bodies.hot.size());
     for (std::size_t i = 0; i < bodies.hot.size(); i++) {
         BodyHot h = bodies.hot[i];
-        BodyCold c = bodies.cold[i];
-        a(h.exists, c.generation, bodies.way[i], h.first_pair);
+        a(h.exists, bodies.generation[i], bodies.way[i], h.first_pair);
         if (!h.exists) continue;
+        BodyCold c = bodies.cold[i];
         make_finite(h, c);
-        const BodyId id{std::uint32_t(i), c.generation};
+        const BodyId id = bodies.id(std::int32_t(i));
         const std::uint32_t name = names.name_of ? names.name_of(names.context, id) : ShapeNames::kUnknown;
         a(name);
         if (name == ShapeNames::kUnknown) a(c.shape);
@@ -92,18 +92,16 @@ void write_bodies(ByteWriter& a, const Space& space, const ShapeNames& names) {
 void read_bodies(ByteReader& a, BodyStore& bodies, const ShapeNames& names) {
     const std::size_t n = a.size(17);
     a.check(n > 0, "the body of the world is missing");
-    bodies.hot.clear();
-    bodies.cold.clear();
-    bodies.way.clear();
-    bodies.alive = 0;
+    bodies = BodyStore();
     for (std::size_t i = 0; i < n && a.ok(); i++) {
         a.part("body", i);
-        BodyHot& h = bodies.hot.emplace_back();
-        BodyCold& c = bodies.cold.emplace_back();
-        a(h.exists, c.generation, bodies.way.emplace_back(), h.first_pair);
+        if (i > 0) bodies.take_slot();
+        BodyHot& h = bodies.hot.back();
+        a(h.exists, bodies.generation.back(), bodies.way.back(), h.first_pair);
         a.check(bodies.way.back() >= 0 && bodies.way.back() < INT64_MAX / 8, "a way is out of range");
         a.check(i > 0 || !h.exists, "the world is no body");
         if (!h.exists || !a.ok()) continue;
+        BodyCold& c = bodies.cold.take(i);
         const auto name = a.get<std::uint32_t>();
         if (name == ShapeNames::kUnknown)
             a(c.shape);

@@ -130,15 +130,16 @@ TALUS_INLINE void load_frames(const std::vector<SolverFrame>& frames, const std:
 
 template <int kPoints>
 void prepare(ContactBatch<kPoints>& q, const std::vector<Manifold>& manifolds, const std::int32_t* list,
-             int count, const std::vector<SolverFrame>& frames, const std::vector<SolverVelocity>& velocities,
-             const SolverSettings& settings, float warm_scale) {
+             int count, const std::vector<std::int32_t>& place, const std::vector<SolverFrame>& frames,
+             const std::vector<SolverVelocity>& velocities, const SolverSettings& settings,
+             float warm_scale) {
     static const Manifold nothing{};
     const Manifold* m[8];
     for (int k = 0; k < 8; k++) {
         q.manifold[k] = k < count ? list[k] : -1;
         m[k] = k < count ? &manifolds[std::size_t(list[k])] : &nothing;
-        q.a[k] = m[k]->a;
-        q.b[k] = m[k]->b;
+        q.a[k] = place[std::size_t(m[k]->a)];
+        q.b[k] = place[std::size_t(m[k]->b)];
     }
     FrameColumns fa, fb;
     load_frames(frames, q.a, fa);
@@ -472,14 +473,15 @@ void ContactSolver::colour(PairTable& table, const std::vector<std::int32_t>& ac
     for (auto& by_count : batches_->lists)
         for (auto& list : by_count) list.clear();
     overflow_.clear();
-    used_.assign(frame.size(), 0);
+    resize_scratch(used_, frame.size());
+    std::fill(used_.begin(), used_.end(), 0);
     for (std::size_t n = 0; n < active.size(); n++) {
         if (n + 8 < active.size()) {
             const std::int32_t ahead = table.pairs[std::size_t(active[n + 8])].first;
             __builtin_prefetch(reinterpret_cast<const char*>(&table.manifolds[std::size_t(ahead)]) + 160);
         }
         const Pair& p = table.pairs[std::size_t(active[n])];
-        const auto a = std::size_t(p.a), b = std::size_t(p.b);
+        const auto a = std::size_t(place[std::size_t(p.a)]), b = std::size_t(place[std::size_t(p.b)]);
         const bool a_moves = frame[a].inverse_mass > 0, b_moves = frame[b].inverse_mass > 0;
         for (std::int32_t m = p.first; m >= 0; m = table.manifolds[std::size_t(m)].next) {
             std::uint64_t free;
@@ -546,8 +548,8 @@ void ContactSolver::build(PairTable& table, const std::vector<std::int32_t>& act
                     __builtin_prefetch(ahead + 64);
                     __builtin_prefetch(ahead + 128);
                 }
-            prepare(batch, table.manifolds, lists[i].manifolds, lists[i].count, frame, velocity, settings,
-                    warm);
+            prepare(batch, table.manifolds, lists[i].manifolds, lists[i].count, place, frame, velocity,
+                    settings, warm);
         });
     };
     fill(0, all.one);
@@ -564,12 +566,12 @@ void ContactSolver::solve(const SolverSettings& settings) {
     auto each_drive = [&](auto&& f) {
         in_chunks(settings.jobs, (drives.size() + kDriveChunk - 1) / kDriveChunk, [&](std::size_t chunk) {
             for (std::size_t k = chunk * kDriveChunk; k < (chunk + 1) * kDriveChunk && k < drives.size(); k++)
-                f(drives[k]);
+                f(k + 1, drives[k]);
         });
     };
     for (int s = 0; s < settings.sub_steps; s++) {
-        each_drive([&](const SolverDrive& d) {
-            SolverVelocity& v = velocity[std::size_t(d.body)];
+        each_drive([&](std::size_t at, const SolverDrive& d) {
+            SolverVelocity& v = velocity[at];
             v.linear = (v.linear + d.acceleration * h) * d.linear_keep;
             v.spin = (v.spin + d.spin_rate * h) * d.angular_keep;
         });
@@ -577,9 +579,9 @@ void ContactSolver::solve(const SolverSettings& settings) {
         all.each(settings.jobs, [&]<int kPoints>(ContactBatch<kPoints>& q) {
             solve_batch<kPoints, true>(q, velocity, motion, soft, inverse_h, s > 0);
         });
-        each_drive([&](const SolverDrive& d) {
-            const SolverVelocity& v = velocity[std::size_t(d.body)];
-            SolverVelocity& m = motion[std::size_t(d.body)];
+        each_drive([&](std::size_t at, const SolverDrive&) {
+            const SolverVelocity& v = velocity[at];
+            SolverVelocity& m = motion[at];
             m.linear += v.linear * h;
             m.spin += v.spin * h;
         });

@@ -72,10 +72,13 @@ class ContactSolver {
     ContactSolver(const ContactSolver&) = delete;
     ContactSolver& operator=(const ContactSolver&) = delete;
 
-    std::vector<SolverVelocity> velocity;  ///< by body
-    std::vector<SolverVelocity> motion;    ///< by body: what velocity added up to
-    std::vector<SolverFrame> frame;        ///< by body
-    std::vector<SolverDrive> drives;       ///< bodies that move
+    // Of bodies in this step only, by their place: 0 the world, then those that move, in the order of
+    // `drives`, then what they touch.
+    std::vector<SolverVelocity> velocity;
+    std::vector<SolverVelocity> motion;  ///< what velocity added up to
+    std::vector<SolverFrame> frame;
+    std::vector<SolverDrive> drives;  ///< bodies that move
+    std::vector<std::int32_t> place;  ///< by body; of others it says nothing
 
     /// Colours and packs the manifolds of these pairs.
     void build(PairTable& table, const std::vector<std::int32_t>& active, const SolverSettings& settings);
@@ -94,7 +97,7 @@ class ContactSolver {
     void colour(PairTable& table, const std::vector<std::int32_t>& active);
 
     Batches* batches_;
-    std::vector<std::uint64_t> used_;  // colours taken, by body
+    std::vector<std::uint64_t> used_;  // colours taken, by place
     std::vector<std::int32_t> overflow_;
     float last_h_ = 0;
 };

@@ -91,8 +91,8 @@ void Space::set_allow_sleep(bool allow) {
 void Space::step(float dt) {
     const Recorded call(state_->calls, Call::space_step, dt);
     State& s = *state_;
-    s.contacts.clear();
-    s.next_contact.clear();
+    clear_scratch(s.contacts);
+    clear_scratch(s.next_contact);
     s.quarantined.clear();
     s.forget_removed();
     if (s.paused || !(dt > 0) || !(dt < 10)) {
@@ -160,8 +160,8 @@ void Space::State::advance(float dt, int sub_steps, JobSystem* jobs) {
 void Space::State::quarantine_bad_input() {
     for (std::int32_t i = 1; i < bodies.size(); i++) {
         BodyHot& h = bodies.hot[std::size_t(i)];
-        BodyCold& c = bodies.cold[std::size_t(i)];
         if (!h.exists) continue;
+        BodyCold& c = bodies.cold[std::size_t(i)];
         if (c.bad) quarantine(i);
         if (!h.dynamic || h.asleep) continue;
         if (!is_finite(h.velocity) || !is_finite(h.spin) || !is_finite(c.force) || !is_finite(c.torque)) {
@@ -202,15 +202,15 @@ void Space::State::wake_hit(float dt) {
 }
 
 /// A body's frame and velocity for the solver; what does not move gets no spin rows.
-void Space::State::load_frame(std::int32_t i) {
+void Space::State::load_frame(std::int32_t i, std::size_t place) {
     const BodyHot& h = bodies.hot[std::size_t(i)];
-    SolverFrame& f = solver.frame[std::size_t(i)];
-    SolverVelocity& v = solver.velocity[std::size_t(i)];
+    SolverFrame& f = solver.frame[place];
+    SolverVelocity& v = solver.velocity[place];
     f.rotation = h.rotation;
     f.to_spin = {{{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
     f.inverse_mass = 0;
     v = {};
-    solver.motion[std::size_t(i)] = {};
+    solver.motion[place] = {};
     if (bodies.awake(i)) {
         const BodyCold& c = bodies.cold[std::size_t(i)];
         f.to_spin = spin_frame(h, c);
@@ -228,14 +228,11 @@ void Space::State::load_frame(std::int32_t i) {
 
 void Space::State::load_solver(float h, JobSystem* jobs) {
     const std::size_t n = bodies.hot.size();
-    solver.velocity.resize(n);
-    solver.motion.resize(n);
-    solver.frame.resize(n);
+    solver.place.resize(n);
     velocity_before.resize(n);
     touched.assign(n, 0);
     movers.clear();
     awake.clear();
-    load_frame(0);
     for (std::int32_t i = 1; i < bodies.size(); i++) {
         const BodyHot& hot = bodies.hot[std::size_t(i)];
         if (!hot.exists) continue;
@@ -245,20 +242,41 @@ void Space::State::load_solver(float h, JobSystem* jobs) {
             continue;
         movers.push_back(i);
     }
-    solver.drives.resize(movers.size());
+    // The world, what moves, and what that touches.
+    std::size_t places = 1;
+    solver.place[0] = 0;
+    for (const std::int32_t i : movers) solver.place[std::size_t(i)] = std::int32_t(places++);
+    others.clear();
+    for (const std::int32_t p : narrow.active) {
+        const Pair& pair = pairs.pairs[std::size_t(p)];
+        for (const std::int32_t i : {pair.a, pair.b}) {
+            char& touch = touched[std::size_t(i)];
+            if (touch == kTouched) continue;
+            touch = kTouched;
+            if (i == 0 || bodies.awake(i) || bodies.kinematic_moving(i)) continue;
+            solver.place[std::size_t(i)] = std::int32_t(places++);
+            others.push_back(i);
+        }
+    }
+    resize_scratch(solver.velocity, places);
+    resize_scratch(solver.motion, places);
+    resize_scratch(solver.frame, places);
+    load_frame(0, 0);
+    for (std::size_t k = 0; k < others.size(); k++) load_frame(others[k], 1 + movers.size() + k);
+    resize_scratch(solver.drives, movers.size());
     cut_in.assign((movers.size() + kMoveChunk - 1) / kMoveChunk, 0);
     in_chunks(jobs, (movers.size() + kMoveChunk - 1) / kMoveChunk, [&](std::size_t chunk) {
         for (std::size_t k = chunk * kMoveChunk; k < (chunk + 1) * kMoveChunk && k < movers.size(); k++) {
             const std::int32_t i = movers[k];
             const BodyHot& hot = bodies.hot[std::size_t(i)];
-            load_frame(i);
+            load_frame(i, k + 1);
             velocity_before[std::size_t(i)] = hot.velocity;
             SolverDrive d{i, {}, {}, 1, 1};
             if (hot.dynamic) {
                 const BodyCold& c = bodies.cold[std::size_t(i)];
                 d.acceleration = settings.gravity * c.gravity_factor + c.force * hot.inverse_mass;
                 bool cut = limit(d.acceleration, kMostGain / last_dt);
-                d.spin_rate = solver.frame[std::size_t(i)].to_spin * c.torque;
+                d.spin_rate = solver.frame[k + 1].to_spin * c.torque;
                 // In the scaled frame a speed is the root of twice the energy per mass of the spin.
                 const float root = c.root_moments.x + c.root_moments.y + c.root_moments.z;
                 cut = limit(d.spin_rate, kMostGain * root / last_dt) || cut;
@@ -270,13 +288,6 @@ void Space::State::load_solver(float h, JobSystem* jobs) {
         }
     });
     for (const char cut : cut_in) slowed = slowed || cut;
-    for (const std::int32_t p : narrow.active) {
-        const Pair& pair = pairs.pairs[std::size_t(p)];
-        for (const std::int32_t i : {pair.a, pair.b}) {
-            touched[std::size_t(i)] = kTouched;
-            if (!bodies.awake(i) && !bodies.kinematic_moving(i)) load_frame(i);
-        }
-    }
 }
 
 /// Turns a body by what its mean angular momentum over the step makes of its changing inertia: with no
@@ -284,13 +295,14 @@ void Space::State::load_solver(float h, JobSystem* jobs) {
 void Space::State::turn_body(std::int32_t i, float dt) {
     BodyHot& h = bodies.hot[std::size_t(i)];
     BodyCold& c = bodies.cold[std::size_t(i)];
-    const SolverFrame& f = solver.frame[std::size_t(i)];
-    const Vec3 moved = solver.motion[std::size_t(i)].spin;  // scaled frame
-    const Vec3 plain = mul_transposed(f.to_spin, moved);    // rotation vector of a spin that does not change
+    const auto place = std::size_t(solver.place[std::size_t(i)]);
+    const SolverFrame& f = solver.frame[place];
+    const Vec3 moved = solver.motion[place].spin;         // scaled frame
+    const Vec3 plain = mul_transposed(f.to_spin, moved);  // rotation vector of a spin that does not change
     const float angle = length(plain);
-    if (angle < 1e-9f) return;
+    if (!(angle >= 1e-9f)) return;
     if (c.isotropic || angle < 1e-4f) {
-        const int parts = 1 + int(angle);
+        const int parts = angle < 60 ? 1 + int(angle) : 60;
         for (int k = 0; k < parts; k++)
             c.rotation = normalized(turn_by(plain * (1 / float(parts))) * c.rotation);
         return;
@@ -345,7 +357,7 @@ void Space::State::calm(BodyHot& h, float dt) const {
 /// After the solver: one pass over what touches. What chunks of pairs read is put together in order.
 void Space::State::read_contacts(JobSystem* jobs) {
     const std::size_t n = narrow.active.size(), chunks = (n + kReadChunk - 1) / kReadChunk;
-    if (readings.size() < chunks) readings.resize(chunks);
+    if (readings.size() < chunks || readings.size() > 4 * chunks + 4) readings.resize(chunks);
     in_chunks(jobs, chunks, [&](std::size_t chunk) {
         std::vector<Reading>& out = readings[chunk];
         out.clear();
@@ -377,7 +389,8 @@ Space::State::Reading Space::State::read(std::int32_t index, const Manifold& q) 
     for (int k = 1; k < q.count; k++)
         if (q.points[k].impulse > q.points[most].impulse) most = k;
     // Where it is after the step.
-    const Vec3 arm = solver.motion[std::size_t(p.a)].linear + a.rotation * q.points[most].on_a;
+    const Vec3 arm =
+        solver.motion[std::size_t(solver.place[std::size_t(p.a)])].linear + a.rotation * q.points[most].on_a;
     Reading r;
     r.pair = index;
     r.touch = touch_of(p, q, normal);
@@ -443,8 +456,8 @@ void Space::State::record(Pair& p, const Contact& contact) {
 
 void Space::State::move_bodies(float dt, JobSystem* jobs) {
     const std::size_t n = solver.drives.size();
-    departures.resize(n);
-    moved.resize(n);
+    resize_scratch(departures, n);
+    resize_scratch(moved, n);
     in_chunks(jobs, (n + kMoveChunk - 1) / kMoveChunk, [&](std::size_t chunk) {
         for (std::size_t k = chunk * kMoveChunk; k < (chunk + 1) * kMoveChunk && k < n; k++)
             moved[k] = move_body(solver.drives[k], dt, departures[k]);
@@ -463,8 +476,9 @@ Space::State::Moved Space::State::move_body(const SolverDrive& d, float dt, Depa
     const std::int32_t i = d.body;
     BodyHot& h = bodies.hot[std::size_t(i)];
     BodyCold& c = bodies.cold[std::size_t(i)];
-    const SolverVelocity& v = solver.velocity[std::size_t(i)];
-    Vec3 travel = solver.motion[std::size_t(i)].linear;
+    const auto place = std::size_t(solver.place[std::size_t(i)]);
+    const SolverVelocity& v = solver.velocity[place];
+    Vec3 travel = solver.motion[place].linear;
     departure = {i, h.position, c.rotation};
     if (!h.dynamic) {  // kinematic
         h.position += to_double(h.velocity * dt);
@@ -484,8 +498,8 @@ Space::State::Moved Space::State::move_body(const SolverDrive& d, float dt, Depa
     turn_body(i, dt);
     h.position += to_double(travel);
     if (!is_finite(h.position) || !finite(c.rotation) || !is_finite(v.linear) || !is_finite(v.spin) ||
-        std::fabs(h.position.x) > BodyStore::kFarthest || std::fabs(h.position.y) > BodyStore::kFarthest ||
-        std::fabs(h.position.z) > BodyStore::kFarthest) {
+        !is_finite(solver.motion[place].spin) || std::fabs(h.position.x) > BodyStore::kFarthest ||
+        std::fabs(h.position.y) > BodyStore::kFarthest || std::fabs(h.position.z) > BodyStore::kFarthest) {
         h.position = departure.position;
         c.rotation = departure.rotation;
         return kMovedBadly;
@@ -494,7 +508,7 @@ Space::State::Moved Space::State::move_body(const SolverDrive& d, float dt, Depa
     bodies.way[std::size_t(i)] +=
         BodyStore::to_way(length(travel) + turned(departure.rotation, c.rotation) * h.radius);
     // Spin from momentum, in the new attitude.
-    const SolverFrame& f = solver.frame[std::size_t(i)];
+    const SolverFrame& f = solver.frame[place];
     Vec3 weighted;
     for (int k = 0; k < 3; k++) weighted[k] = v.spin[k] * c.root_moments[k] * c.root_moments[k];
     const Mat3 now = spin_frame(h, c);
@@ -516,6 +530,7 @@ void Space::State::forget_removed() {
 
 void Space::State::end_forces() {
     for (std::int32_t i = 1; i < bodies.size(); i++) {
+        if (!bodies.hot[std::size_t(i)].exists) continue;
         BodyCold& c = bodies.cold[std::size_t(i)];
         c.force = c.torque = {};
     }

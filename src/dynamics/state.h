@@ -44,6 +44,7 @@ struct Space::State {
     // Of one internal step.
     std::vector<std::int32_t> movers;  ///< bodies that move, in order
     std::vector<std::int32_t> awake;   ///< of those, the dynamic ones
+    std::vector<std::int32_t> others;  ///< touched by those, but do not move
     std::vector<Vec3> velocity_before;
     enum Touch : char { kUntouched, kTouched, kOnFaces, kSliding };  ///< see touch_of()
     std::vector<char> touched;                                       ///< by body
@@ -63,7 +64,7 @@ struct Space::State {
     void quarantine(std::int32_t body);
     void wake_hit(float dt);
     void load_solver(float h, JobSystem* jobs);
-    void load_frame(std::int32_t body);
+    void load_frame(std::int32_t body, std::size_t place);
     /// What one manifold tells after the solver.
     struct Reading {
         std::int32_t pair;

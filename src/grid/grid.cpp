@@ -20,6 +20,12 @@ std::uint64_t hash_coord(Cell c) {
                  mix64(std::uint64_t(std::uint32_t(c.y)) + 0x9e3779b97f4a7c15ull));
 }
 
+/// What a block adds to the hash of the content.
+std::uint64_t hash_block(Cell c, BlockId id) {
+    return mix64((std::uint64_t(std::uint32_t(c.x)) << 32 | std::uint32_t(c.y)) ^
+                 mix64((std::uint64_t(std::uint32_t(c.z)) << 32 | id) + 0x9e3779b97f4a7c15ull));
+}
+
 }  // namespace
 
 void BrickIds::write(int index, std::uint64_t code) {
@@ -82,7 +88,11 @@ void Grid::BrickList::sort() {
 }
 
 Grid::Grid(const Grid& other)
-    : table_(other.table_), blocks_(other.blocks_), solids_(other.solids_), version_(other.version_) {
+    : table_(other.table_),
+      blocks_(other.blocks_),
+      solids_(other.solids_),
+      version_(other.version_),
+      content_(other.content_) {
     bricks_.all.reserve(other.bricks_.all.size());
     for (const Brick* brick : other.bricks_.all) bricks_.all.push_back(new Brick(*brick));
     bricks_.sorted = other.bricks_.sorted;
@@ -102,6 +112,7 @@ void Grid::swap(Grid& other) noexcept {
     std::swap(blocks_, other.blocks_);
     std::swap(solids_, other.solids_);
     std::swap(version_, other.version_);
+    std::swap(content_, other.content_);
 }
 
 Brick* Grid::find(Cell coord) const {
@@ -196,6 +207,8 @@ BlockId Grid::set(Cell cell, BlockId id) {
     const BlockId old = brick.id_at(i);
     if (old == id) return old;
     version_++;
+    if (old != kAir) content_ -= hash_block(cell, old);
+    if (id != kAir) content_ += hash_block(cell, id);
     if (id != kAir) brick.ids.set(i, id, brick.any);
     const std::uint64_t bit = std::uint64_t(1) << (i & 63);
     auto put = [&](std::uint64_t(&layers)[8], bool on) {

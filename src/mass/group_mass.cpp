@@ -81,6 +81,15 @@ void BlockSums::add(const Grid& grid) {
         }
 }
 
+bool BlockSums::operator==(const BlockSums& other) const {
+    return std::equal(types_.begin(), types_.end(), other.types_.begin(), other.types_.end(),
+                      [](const OfType& a, const OfType& b) {
+                          return a.id == b.id && a.count == b.count &&
+                                 std::equal(a.cells, a.cells + 3, b.cells) &&
+                                 std::equal(a.squares, a.squares + 6, b.squares);
+                      });
+}
+
 MassMoments BlockSums::moments(float cell_size) const {
     const double e = cell_size;
     MassMoments out;

@@ -54,6 +54,9 @@ class BlockSums {
     /// Of the solid ones, by volume; `otherwise` when there are none.
     float mean_friction(float otherwise) const;
 
+    /// As many of each type, with the same sums.
+    bool operator==(const BlockSums& other) const;
+
     struct OfType {
         BlockId id = kAir;
         bool solid = false;

@@ -72,6 +72,8 @@ struct ClientWorld::State {
     std::vector<FrameEffect> effects;
     std::vector<Notice> notices;
 
+    std::vector<FrameEffect> blasts;  // that the player has not felt; world
+
     // What the player stood on after its last move.
     WireId stood_on = 0;
     Vec3 stood_at;           // feet, in the group's frame

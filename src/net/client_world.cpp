@@ -10,6 +10,7 @@ namespace talus {
 namespace {
 
 constexpr std::size_t kMaxQueue = 1200;  // frames: a minute without a picture drawn
+constexpr std::size_t kMaxFelt = 64;     // blasts between two moves of the player
 constexpr std::size_t kMaxHeld = 4096;   // effects and notices nobody took
 
 Cell chunk_min(Cell chunk) { return {chunk.x * kMeshChunk, chunk.y * kMeshChunk, chunk.z * kMeshChunk}; }
@@ -75,6 +76,7 @@ void ClientWorld::State::show_welcome(Welcome welcome, Frame frame, double now) 
     for (const auto& [chunk, id] : chunk_ids) gone_chunks.push_back(id);
     chunk_ids.clear();
     terrain_meshes = {};
+    blasts.clear();
     stood_on = 0;
     terrain = std::move(welcome.own_terrain);
     table = decode.table;
@@ -203,11 +205,12 @@ void ClientWorld::State::show_frame(Frame& frame) {
         }
         group.motion.target(p.pose);
     }
-    for (const FrameEffect& e : frame.effects)
-        if (effects.size() < kMaxHeld) {
-            effects.push_back(e);
-            effects.back().point -= origin;
-        }
+    for (const FrameEffect& e : frame.effects) {
+        if (e.kind == FrameEffect::Kind::blast && blasts.size() < kMaxFelt) blasts.push_back(e);
+        if (effects.size() == kMaxHeld) continue;
+        effects.push_back(e);
+        effects.back().point -= origin;
+    }
     for (std::size_t i = 0; i < moving.size();) {
         ShownGroup& group = *moving[i];
         if (!group.motion.still()) {

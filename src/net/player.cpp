@@ -2,9 +2,11 @@
 // shown at. Solids near it are gathered once a move, as boxes; an upright one against a turned one by
 // separating axes (S. Gottschalk, M. Lin, D. Manocha, OBBTree, 1996). Moves go one axis at a time in short
 // steps, halved until they touch: a flat floor of many cells then has no seams to trip over, since it never
-// pushes sideways.
+// pushes sideways. What a blast does to it is the level's rule (world/blast.cpp, BlastTargets), by what the
+// page shows: the server does not know where players are.
 
 #include "net/client_state.h"
+#include "world/blast_rule.h"
 
 #include <cmath>
 
@@ -293,6 +295,41 @@ DVec3 bounded(DVec3 v) {
     return l > kMaxSpeed ? v * (kMaxSpeed / l) : v;
 }
 
+/// Does anything solid lie between the two places?
+bool hidden(const ClientWorld::State& s, DVec3 from, DVec3 to) {
+    const double reach = length(to - from);
+    if (!(reach > 0)) return false;
+    if (s.ground && to.y < *s.ground) return true;
+    const Vec3 d = to_float((to - from) / reach);
+    if (cast_ray(*s.terrain, s.cell_size, from, d, float(reach), true)) return true;
+    for (const auto& g : s.groups) {
+        const DVec3 way = to_world(g->drawn, g->middle) - from;
+        const double along = dot(way, to_double(d)), r = double(g->radius) + 1e-3;
+        if (along < -r || along > reach + r || dot(way, way) - along * along > r * r) continue;
+        if (cast_ray(*g->grid, s.cell_size, to_double(to_local(g->drawn, from)),
+                     unrotate(g->drawn.rotation, d), float(reach), true))
+            return true;
+    }
+    return false;
+}
+
+/// The velocity that blasts give a player at `feet`.
+DVec3 blast_push(const ClientWorld::State& s, DVec3 feet) {
+    const DVec3 half{kHalf.x, 0, kHalf.z};
+    const DBox box{feet - half, feet + half + DVec3{0, 2 * kHalf.y, 0}};
+    DVec3 out;
+    for (const FrameEffect& blast : s.blasts) {
+        const DVec3 to = (box.min + box.max) * 0.5 - blast.point;
+        const double distance = length(to), reach = blast_reach(double(blast.value));
+        if (!(distance < reach)) continue;
+        int seen = 0;
+        for (int i = 0; i < kBlastPoints; i++) seen += !hidden(s, blast.point, blast_point(box, i));
+        const double speed = kBlastPlayerSpeed * (1 - distance / reach) * seen / kBlastPoints;
+        out += (distance > 0 ? to / distance : DVec3{0, 1, 0}) * speed;
+    }
+    return out;
+}
+
 }  // namespace
 
 Player ClientWorld::move_player(const Player& given, DVec3 wish, bool jump, double dt, double now) {
@@ -310,8 +347,11 @@ Player ClientWorld::move_player(const Player& given, DVec3 wish, bool jump, doub
     // Carried by what it stood on: exactly as far as that point moved.
     DVec3 carried{0, 0, 0};
     const auto ridden = s.by_id.find(s.stood_on);
-    const bool was_on_ground = player.on_ground && !player.flying;
-    if (was_on_ground && s.stood_on != kTerrainId && ridden != s.by_id.end()) {
+    const DVec3 pushed = player.flying ? DVec3{} : blast_push(s, feet);
+    s.blasts.clear();
+    velocity = bounded(velocity + pushed);
+    const bool was_on_ground = player.on_ground && !player.flying && !(pushed.y > 0);
+    if (player.on_ground && !player.flying && s.stood_on != kTerrainId && ridden != s.by_id.end()) {
         const DVec3 there = to_world(ridden->second->drawn, s.stood_at);
         carried = there - s.stood_world;
         if (length(carried) > 10) carried = {};  // a new world under an old number

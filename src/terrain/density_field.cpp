@@ -1,5 +1,6 @@
 #include "talus/density_field.h"
 
+#include "base/hash.h"
 #include "grid/trilinear.h"
 
 #include <algorithm>
@@ -162,6 +163,7 @@ CellBox DensityField::edit(const DBox& bounds, bool solid, const std::function<d
                 Brick& brick = brick_for_write(brick_of(at));
                 edited_ += !std::exchange(brick.edited, true);
                 brick.samples[index_in_brick(at)] = then;
+                brick.hashed = false;
                 if (out.empty()) out = {at, at};
                 out.min = {std::min(out.min.x, x), std::min(out.min.y, y), std::min(out.min.z, z)};
                 out.max = {std::max(out.max.x, x), std::max(out.max.y, y), std::max(out.max.z, z)};
@@ -190,7 +192,24 @@ void DensityField::restore_edited(Cell at, std::span<const float, 512> samples) 
     std::unique_ptr<Brick>& slot = bricks_[at];
     if (!slot) slot = std::make_unique<Brick>();
     edited_ += !std::exchange(slot->edited, true);
+    slot->hashed = false;
     for (std::size_t i = 0; i < 512; i++) slot->samples[i] = std::isfinite(samples[i]) ? samples[i] : -air();
+}
+
+std::uint64_t DensityField::edited_hash() const {
+    BitHash all;
+    for (const auto& [at, brick] : bricks_) {
+        if (!brick->edited) continue;
+        if (!std::exchange(brick->hashed, true)) {
+            BitHash one;
+            for (const float s : brick->samples) one.add(s);
+            brick->hash = one.value();
+        }
+        all.add(std::uint64_t(std::uint32_t(at.x)) << 32 | std::uint32_t(at.y));
+        all.add(std::uint64_t(std::uint32_t(at.z)));
+        all.add(brick->hash);
+    }
+    return all.value();
 }
 
 void DensityField::prepare(const DBox& box) {

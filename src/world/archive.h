@@ -66,16 +66,16 @@ void each_setting(Settings& s, F&& f) {
     f("hanging_capacity", s.structure.hanging_capacity, 0, any);
     f("sideways_capacity", s.structure.sideways_capacity, 0, any);
     f("standing_capacity", s.structure.standing_capacity, 0, any);
-    f("max_rounds", s.structure.max_rounds, 1, 2e9);
-    f("max_weighings", s.structure.max_weighings, 0, 2e9);
+    f("max_rounds", s.structure.max_rounds, 1, 10'000);
+    f("max_weighings", s.structure.max_weighings, 0, 10'000);
     f("limit_factor", s.structure.limit_factor, 0, any);
     f("no_tension", s.structure.no_tension, 0, 1);
     f("tolerance", s.structure.tolerance, 0, 1);
     f("local_slack", s.structure.local_slack, 0, any);
-    f("max_iterations", s.structure.max_iterations, 0, 2e9);
-    f("max_batches", s.structure.max_batches, 0, 2e9);
-    f("max_thrusts", s.structure.max_thrusts, 0, 2e9);
-    f("max_work", s.structure.max_work, 0, any);
+    f("max_iterations", s.structure.max_iterations, 0, 10'000);
+    f("max_batches", s.structure.max_batches, 0, 10'000);
+    f("max_thrusts", s.structure.max_thrusts, 0, 50'000);
+    f("max_work", s.structure.max_work, 0, 1e10);
 }
 
 // Whoever adds a setting adds it above: what a level forgets of its settings, a snapshot, a save and a
@@ -87,6 +87,20 @@ void archive(A& a, T& s) {
     each_setting(s, [&](const char* name, auto& v, double lowest, double highest) {
         a.limited(name, v, lowest, highest);
     });
+}
+
+/// Each number brought into its limits: else a snapshot of the level could not be restored.
+inline LevelSettings within_limits(LevelSettings s) {
+    each_setting(s, [](const char*, auto& v, double lowest, double highest) {
+        using T = std::remove_reference_t<decltype(v)>;
+        const auto limited = [&](double x) { return x > highest ? highest : x > lowest ? x : lowest; };
+        if constexpr (std::is_same_v<T, std::optional<double>>) {
+            if (v) v = limited(*v);
+        } else if constexpr (!std::is_same_v<T, std::uint64_t>) {
+            if (!(double(v) >= lowest && double(v) <= highest)) v = T(limited(double(v)));
+        }
+    });
+    return s;
 }
 
 /// Of the level, besides its settings.

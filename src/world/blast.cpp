@@ -1,5 +1,7 @@
 // blast.cpp - explosions: rays that lose energy in air and in blocks, break what they reach and push what is
 // left.
+#include "world/blast_rule.h"
+
 #include "base/hash.h"
 #include "world/level_state.h"
 
@@ -11,8 +13,7 @@ namespace talus {
 
 namespace {
 
-constexpr double kStep = 0.3;       // metres along a ray
-constexpr double kAirLoss = 0.225;  // energy a step
+constexpr double kStep = kBlastStep, kAirLoss = kBlastAirLoss;
 constexpr double kResistanceOffset = 0.3;
 constexpr double kRaysPerSquareMetre = 4;  // on the sphere of the blast's reach: no cell there is missed
 constexpr double kMaxPower = 64;           // 85 m of reach; rays grow with its square
@@ -21,7 +22,6 @@ constexpr float kWornThrough = 0.98f;
 // Impulse of a blast over the whole sphere, N s for power 1: a stone block 2 m from TNT leaves at about 8
 // m/s.
 constexpr double kImpulse = 80'000;
-constexpr double kSpeed = 20;        // m/s that a player beside the middle of a blast gets: one block a tick
 constexpr float kLeastPush = 0.02f;  // m/s; weaker pushes wake nobody
 
 struct CellHash {
@@ -186,11 +186,8 @@ void push_bodies(LevelState& level, DVec3 center, double power, double reach,
 double exposure_of(LevelState& level, std::vector<Target>& targets, DVec3 center, double power,
                    const DBox& box, SmoothLoss& smooth, std::vector<Stretch>& stretches) {
     int seen = 0;
-    for (int i = 0; i < 27; i++) {
-        const double share[] = {0.1, 0.5, 0.9};
-        const DVec3 size = box.max - box.min;
-        const DVec3 point =
-            box.min + DVec3{size.x * share[i % 3], size.y * share[i / 3 % 3], size.z * share[i / 9]};
+    for (int i = 0; i < kBlastPoints; i++) {
+        const DVec3 point = blast_point(box, i);
         const double distance = length(point - center);
         bool hidden = smooth.hides(power, center, point, kAirLoss, kStep);
         if (distance > 0 && !hidden)
@@ -203,7 +200,7 @@ double exposure_of(LevelState& level, std::vector<Target>& targets, DVec3 center
                            });
         seen += !hidden;
     }
-    return seen / 27.0;
+    return seen / double(kBlastPoints);
 }
 
 /// What is not a group: a host's bodies in the space, and its players and creatures.
@@ -250,7 +247,7 @@ void push_others(LevelState& level, DVec3 center, double power, double reach) {
     for (const BlastTargets::Target& other : others) {
         const Push p = push_of(other.bounds);
         if (!(p.exposure > 0)) continue;
-        const auto speed = float(kSpeed * (1 - p.distance / reach) * p.exposure);
+        const auto speed = float(kBlastPlayerSpeed * (1 - p.distance / reach) * p.exposure);
         level.blast_targets->push(other.id, p.direction * speed, float(p.exposure),
                                   float(p.energy * p.exposure));
     }
@@ -263,7 +260,7 @@ std::size_t explode(LevelState& level, DVec3 center, float given_power) {
     const double far = std::fabs(center.x) + std::fabs(center.y) + std::fabs(center.z);
     if (!(far <= kMaxRecordPosition) || !(power > 0)) return 0;
     level.events.push_back({.kind = LevelEvent::Kind::blast, .point = center, .value = float(power)});
-    const double reach = power / kAirLoss * kStep;
+    const double reach = blast_reach(power);
     if (level.host_terrain) {
         const double e = level.settings.cell_size;
         const DVec3 lo = (center - DVec3{reach, reach, reach}) / e,

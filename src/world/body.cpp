@@ -25,7 +25,7 @@ bool stay_in_world(LevelState& level, Group& group) {
 bool update_body(LevelState& level, Group& group) {
     if (group.changes.empty()) return true;
     group.body.change_blocks(level.table, group.changes);
-    group.changes.clear();
+    drop(group.changes);
     if (group.slippery_until == 0)
         group.body.set_friction(group.body.shape().mean_friction(BodySettings{}.friction));
     return true;

@@ -4,6 +4,7 @@
 // Layer: world. Frame: the build's grid; a group's body places that frame, a structure's is the terrain's.
 #pragma once
 
+#include "base/give_back.h"
 #include "connect/joins.h"
 #include "mass/group_mass.h"
 #include "talus/group_type.h"
@@ -61,7 +62,6 @@ struct Structure : Build {
 struct Group : Build {
     GroupId id;
     Joins joins;
-    BlockSums sums;  ///< of its blocks
     Body body;
     bool bears_load = false;
     bool is_debris = false;  ///< came off, and small: crumbles when long asleep

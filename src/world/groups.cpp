@@ -1,6 +1,8 @@
+#include "dynamics/shape.h"
 #include "world/level_state.h"
 #include "world/structure_check.h"
 
+#include <algorithm>
 #include <cassert>
 
 namespace talus {
@@ -34,6 +36,36 @@ std::vector<GroupId> LevelState::ids() const {
     return out;
 }
 
+namespace {
+
+constexpr std::size_t kFewBlocks = 8;      // of a group whose shape may be that of others too
+constexpr std::size_t kManyShapes = 1024;  // kept, until those that nobody has any more go
+
+/// Are these the solids and the masses of that shape?
+bool is_shape_of(const BodyShape& shape, const Grid& grid) {
+    const BodyShape::Data& d = *shape.data();
+    BlockSums sums;
+    sums.add(grid);
+    if (!(sums == d.sums)) return false;
+    const std::vector<SolidBlock> solids = d.blocks();
+    return solids.size() == grid.solid_count() &&
+           std::all_of(solids.begin(), solids.end(), [&](const SolidBlock& s) {
+               return grid.is_solid(s.cell) && (s.odd == kAir || s.odd == grid.get(s.cell));
+           });
+}
+
+/// Pieces of a block or two are many and alike: they share one shape.
+BodyShape shape_of(LevelState& level, const Grid& grid) {
+    if (grid.block_count() > kFewBlocks) return BodyShape::from_grid(grid, level.settings.cell_size);
+    if (level.small_shapes.size() > kManyShapes)
+        std::erase_if(level.small_shapes, [](const auto& entry) { return !entry.second.is_shared(); });
+    BodyShape& known = level.small_shapes[grid.content_hash()];
+    if (!is_shape_of(known, grid)) known = BodyShape::from_grid(grid, level.settings.cell_size);
+    return known;
+}
+
+}  // namespace
+
 Group* create_group(LevelState& level, Grid grid, Joins joins, const GroupSettings& settings) {
     assert(&grid.table() == &level.table);
     if (grid.empty()) return nullptr;
@@ -50,7 +82,6 @@ Group* create_group(LevelState& level, Grid grid, Joins joins, const GroupSettin
     Group& group = *level.slots[index];
     group.id = {index + 1, ++level.generations[index]};
     group.joins = std::move(joins);
-    group.sums.add(group.grid);
     group.bears_load = settings.bears_load;
     group.mode = settings.structure_mode;
     group.kind = find_kind(level, settings.type);
@@ -61,7 +92,7 @@ Group* create_group(LevelState& level, Grid grid, Joins joins, const GroupSettin
     body.velocity = settings.velocity;
     body.spin = settings.spin;
     body.asleep = settings.asleep;
-    const BodyShape shape = BodyShape::from_grid(group.grid, level.settings.cell_size);
+    const BodyShape shape = shape_of(level, group.grid);
     body.friction = shape.mean_friction(body.friction);
     if (!shape.is_empty()) {
         group.body = level.space.add_body(shape, body);
@@ -93,6 +124,12 @@ GroupView Structure::view() const {
     return out;
 }
 
+MassMoments moments_of(const LevelState& level, const Group& group) {
+    // The body knows, unless blocks changed since.
+    if (group.changes.empty()) return group.body.shape().data()->own;
+    return sum_moments(group.grid, level.settings.cell_size);
+}
+
 DVec3 block_center(const LevelState& level, const Group& group, Cell cell) {
     const float e = level.settings.cell_size;
     return group.body.to_world(
@@ -103,8 +140,6 @@ namespace {
 
 void change_block(LevelState& level, Group& group, Cell cell, BlockId block) {
     const BlockId old = group.grid.set(cell, block);
-    if (old != kAir) group.sums.remove(cell, old);
-    group.sums.add(cell, block, level.table[block]);
     group.changes.push_back({cell, old, block});
     group.wear.erase(cell);
     level.events.push_back(
@@ -163,7 +198,7 @@ BlockId change_terrain(LevelState& level, Cell cell, BlockId block, Cause cause,
         box.min = {std::min(box.min.x, cell.x), std::min(box.min.y, cell.y), std::min(box.min.z, cell.z)};
         box.max = {std::max(box.max.x, cell.x), std::max(box.max.y, cell.y), std::max(box.max.z, cell.z)};
     }
-    if (destroyed && old != kAir && block == kAir && cause != Cause::script) {
+    if (destroyed && old != kAir && block == kAir) {
         level.destroyed++;
         level.events.push_back({.kind = LevelEvent::Kind::block_destroyed,
                                 .cell = cell,

@@ -114,7 +114,7 @@ void wear_by_impacts(LevelState& level) {
             of_b = side_of(level, b, towards(contact.point, of_a.center, normal, nudge) + normal * nudge);
         for (Group* hitter : {a, b}) {
             if (!hitter || !hitter->bears() || hitter->grid.solid_count() < 2) continue;
-            const double mass = hitter->sums.moments(level.settings.cell_size).mass;
+            const double mass = moments_of(level, *hitter).mass;
             const float amount = speed / kImpactScale * float(std::clamp(mass / kImpactMass, 0.5, 4.0));
             strike(of_a, amount);
             strike(of_b, amount);
@@ -137,7 +137,7 @@ void wear_by_impacts(LevelState& level) {
 bool remove_broken_blocks(LevelState& level, Group& group) {
     for (Cell cell : group.breaking)
         if (group.grid.has(cell)) take_block(level, group, cell, Cause::impact);
-    group.breaking.clear();
+    drop(group.breaking);
     return keep_solids(level, group);
 }
 

@@ -48,7 +48,8 @@ LevelState::State(Level& owner, const LevelSettings& given)
 
 LevelState::~State() = default;
 
-Level::Level(const LevelSettings& settings) : state_(std::make_unique<State>(*this, settings)) {}
+Level::Level(const LevelSettings& settings)
+    : state_(std::make_unique<State>(*this, within_limits(settings))) {}
 Level::~Level() = default;
 
 const LevelSettings& Level::settings() const { return state_->settings; }
@@ -247,32 +248,6 @@ LevelStats Level::stats() const {
     out.fallen_out = state_->fallen_out;
     out.drops = state_->drops;
     return out;
-}
-
-std::uint64_t Level::hash() const {
-    BitHash hash;
-    auto add3 = [&](auto v) {
-        hash.add(v.x);
-        hash.add(v.y);
-        hash.add(v.z);
-    };
-    for (const auto& slot : state_->slots) {
-        if (!slot) continue;
-        const Pose pose = slot->body.pose();
-        hash.add(std::uint64_t(slot->id.index) << 32 | slot->id.generation);
-        add3(pose.position);
-        hash.add(pose.rotation.x);
-        hash.add(pose.rotation.y);
-        hash.add(pose.rotation.z);
-        hash.add(pose.rotation.w);
-        add3(slot->body.velocity());
-        add3(slot->body.spin());
-        slot->grid.for_each([&](Cell cell, BlockId id) {
-            hash.add(std::uint64_t(std::uint32_t(cell.x)) << 32 | std::uint32_t(cell.y));
-            hash.add(std::uint64_t(std::uint32_t(cell.z)) << 32 | id);
-        });
-    }
-    return hash.value();
 }
 
 std::optional<Level::Hit> Level::cast_ray(DVec3 origin, Vec3 direction, float max_distance) const {

@@ -52,6 +52,8 @@ struct Level::State {
     std::unique_ptr<Recording> recording;  ///< null: never, or stopped
     std::unique_ptr<TerrainSource> replay_terrain;
     BlockTable table;
+    std::size_t types_hashed = 1;  ///< of the table, in types_hash (level_hash.cpp)
+    std::uint64_t types_hash = 0;
     Grid own_terrain;
     std::unique_ptr<RegionCache> host_terrain;  ///< null: the terrain is own_terrain
     Space space;
@@ -67,6 +69,7 @@ struct Level::State {
     std::vector<std::uint32_t> free_slots;
     std::vector<std::uint32_t>
         slot_of_body;  ///< by BodyId::index: the slot of the group it was made for last
+    std::map<std::uint64_t, BodyShape> small_shapes;  ///< by what the blocks are (Grid::content_hash)
     std::vector<LevelEvent> events;
     std::vector<Bond> event_bonds;                         ///< of events bonds_broken
     std::map<std::string, GroupType*, std::less<>> types;  ///< null: named, but nobody added it
@@ -130,6 +133,8 @@ constexpr bool is_cell(DVec3 p) {
 inline Cell to_cell(DVec3 p) {
     return {std::int32_t(std::floor(p.x)), std::int32_t(std::floor(p.y)), std::int32_t(std::floor(p.z))};
 }
+/// Of its blocks as they are now, about the grid's zero.
+MassMoments moments_of(const LevelState& level, const Group& group);
 DVec3 block_center(const LevelState& level, const Group& group, Cell cell);
 DVec3 cell_center(const LevelState& level, Cell cell);
 bool add_wear(const LevelState& level, Build& build, Cell cell, float amount);
@@ -222,6 +227,8 @@ std::vector<Cell> connected_terrain(const LevelState& level, Cell start, const C
 /// Call after a cell of the terrain changed.
 void notice_terrain_change(LevelState& level, Cell cell, BlockId block);
 /// Where a group of these terrain cells has its frame: its own cells stay small wherever in the world it is.
+/// At its least corner where it then fits into one brick: small pieces are many, and equal ones share a
+/// shape.
 Cell piece_origin(std::span<const Cell> cells);
 /// Takes terrain out of the world, to move it into a group with its wear. What a host refuses stays.
 Piece lift_terrain(LevelState& level, std::span<const Cell> cells, Cell origin);

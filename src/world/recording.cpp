@@ -25,12 +25,7 @@ std::uint64_t counters_of(const LevelState& level) {
     each_counter(level, [&](const char*, std::uint64_t v, double, double) { hash.add(v); });
     hash.add(std::uint64_t(level.own_terrain.block_count()));
     hash.add(std::uint64_t(level.table.size()));
-    if (level.smooth)
-        level.smooth->field.for_each_edited([&](Cell brick, std::span<const float, 512> samples) {
-            hash.add(std::uint64_t(std::uint32_t(brick.x)) << 32 | std::uint32_t(brick.y));
-            hash.add(std::uint64_t(std::uint32_t(brick.z)));
-            for (const float s : samples) hash.add(s);
-        });
+    if (level.smooth) hash.add(level.smooth->field.edited_hash());
     return hash.value();
 }
 

@@ -11,12 +11,12 @@
 namespace talus {
 
 constexpr std::uint64_t kRecordMagic = 0x31434552'534c4154ull;  // "TALSREC1" read as a number
-constexpr std::uint32_t kRecordVersion = 2;
+constexpr std::uint32_t kRecordVersion = 3;
 constexpr std::size_t kRecordHead = 12, kFrameHead = 8;  // bytes
 
 /// A byte that tells a group from what it should be, as good as always.
 std::uint8_t digest_of(const Group& group);
-/// Of what Level::hash() leaves out.
+/// Of what is no group's: tells whether a difference lies there.
 std::uint64_t counters_of(const LevelState& level);
 
 /// What a host's terrain answers, told as what differs from what it answered last.

@@ -5,6 +5,7 @@
 #include "world/recording.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace talus {
 
@@ -138,215 +139,222 @@ class Replayer {
         if (groups.size() > most) out += " and " + std::to_string(groups.size() - most) + " more";
         return out;
     }
-    Cell cell(ByteReader& a, std::int32_t limit) {
-        const auto c = a.get<Cell>();
-        in_range(a, c, limit);
-        return a.ok() ? c : Cell{};
-    }
+    // Arguments that are not right as they come.
+    struct TerrainCell {
+        Cell cell;
+        operator Cell() const { return cell; }
+    };
+    struct GroupCell {
+        Cell cell;
+        operator Cell() const { return cell; }
+    };
+    struct TerrainCells {
+        std::vector<Cell> cells;
+    };
     static void in_range(ByteReader& a, Cell c, std::int32_t limit) {
         for (const int v : {c.x, c.y, c.z}) a.check(v >= -limit && v < limit, "a cell is out of range");
     }
-    BlockId block(ByteReader& a) {
-        const auto id = a.get<BlockId>();
-        a.check(id < state_.table.size(), "there is no such block type");
-        return a.ok() ? id : kAir;
+    template <class T>
+    void take(ByteReader& a, T& v) {
+        a(v);
     }
-    std::optional<StructureMode> mode(ByteReader& a) {
-        const auto m = a.get<std::optional<StructureMode>>();
-        a.check(!m || *m <= StructureMode::physical, "there is no such mode");
-        return m;
+    void take(ByteReader& a, TerrainCell& v) {
+        a(v.cell);
+        in_range(a, v.cell, kMaxTerrainCell);
     }
-    MarkSettings mark(ByteReader& a) {
-        auto settings = a.get<MarkSettings>();
-        a.check(!settings.mode || *settings.mode <= StructureMode::physical, "there is no such mode");
-        return settings;
+    void take(ByteReader& a, GroupCell& v) {
+        a(v.cell);
+        in_range(a, v.cell, kMaxGroupCell);
     }
-    Cause cause(ByteReader& a) {
-        const auto c = a.get<Cause>();
-        a.check(c <= Cause::script, "there is no such cause");
-        return c;
+    void take(ByteReader& a, TerrainCells& v) {
+        a(v.cells);
+        for (const Cell& c : v.cells) in_range(a, c, kMaxTerrainCell);
     }
-    Layer layer(ByteReader& a) {
-        const auto l = a.get<Layer>();
-        a.check(std::uint8_t(l) < 16, "there is no such layer");
-        return l;
+    void take(ByteReader& a, BlockId& v) {
+        a(v);
+        a.check(v < state_.table.size(), "there is no such block type");
+    }
+    void take(ByteReader& a, std::optional<StructureMode>& v) {
+        a(v);
+        a.check(!v || *v <= StructureMode::physical, "there is no such mode");
+    }
+    void take(ByteReader& a, MarkSettings& v) {
+        a(v);
+        a.check(!v.mode || *v.mode <= StructureMode::physical, "there is no such mode");
+    }
+    void take(ByteReader& a, GroupSettings& v) {
+        a(v);
+        a.check(!v.structure_mode || *v.structure_mode <= StructureMode::physical, "there is no such mode");
+    }
+    void take(ByteReader& a, Cause& v) {
+        a(v);
+        a.check(v <= Cause::script, "there is no such cause");
+    }
+    void take(ByteReader& a, Layer& v) {
+        a(v);
+        a.check(std::uint8_t(v) < 16, "there is no such layer");
+    }
+    void take(ByteReader& a, MotionType& v) {
+        a(v);
+        a.check(v <= MotionType::fixed, "there is no such motion");
+    }
+    void take(ByteReader& a, BodySettings& v) {
+        a(v);
+        a.check(std::uint8_t(v.layer) < 16 && v.motion <= MotionType::fixed,
+                "there is no such layer or motion");
+    }
+    void take(ByteReader& a, std::vector<BlockChange>& v) {
+        a(v);
+        for (const BlockChange& c : v) {
+            for (const int x : {c.cell.x, c.cell.y, c.cell.z})
+                a.check(x >= -kMaxGroupCell && x <= kMaxGroupCell, "a cell is out of range");
+            a.check(c.was < state_.table.size() && c.now < state_.table.size(),
+                    "there is no such block type");
+        }
+    }
+
+    /// Nothing may follow the arguments.
+    static bool complete(ByteReader& a) {
+        a.check(a.left() == 0, "there is more than the call has");
+        return a.ok();
+    }
+    /// Makes the call f(T...) once all of its arguments are read and right; else nothing happens.
+    template <class... T, class F>
+    void with(ByteReader& a, F&& f) {
+        std::tuple<T...> arguments{};
+        std::apply([&](T&... v) { (take(a, v), ...); }, arguments);
+        if (complete(a)) std::apply(f, arguments);
+    }
+    /// The same for calls of a body.
+    template <class... T, class F>
+    void on_body(ByteReader& a, F&& f) {
+        with<BodyId, T...>(a, [&](BodyId id, T&... v) { f(level_.space().body(id), v...); });
+    }
+
+    void add_group(ByteReader& a) {
+        Grid grid(state_.table);
+        read_grid(a, grid, kMaxGroupCell);
+        GroupSettings settings;
+        take(a, settings);
+        std::int64_t all = cells_in(grid.bounds());
+        for (const auto& slot : state_.slots) all += slot ? cells_in(slot->grid.bounds()) : 0;
+        if (all > kMaxAllBounds) a.fail(ErrorCode::too_large, "the groups are too large");
+        if (complete(a)) level_.add_group(std::move(grid), settings);
+    }
+    void add_group_type(ByteReader& a) {
+        const auto name = a.get<std::string>();
+        if (!complete(a)) return;
+        for (GroupType* type : host_.types)
+            if (type->name() == name) return level_.add_group_type(*type);
+        a.fail(ErrorCode::not_found, "needs the group type \"" + name + "\", which is not given");
     }
 
     void run_level(Call call, ByteReader& a) {
+        Level& l = level_;
         switch (call) {
             case Call::block_types:
                 return read_types(a, state_.table);
             case Call::tick:
-                return level_.tick();
-            case Call::set_terrain: {
-                const Cell c = cell(a, kMaxTerrainCell);
-                const BlockId id = block(a);
-                if (a.ok()) level_.set_terrain(c, id);
-                return;
-            }
-            case Call::set_terrain_source: {
-                const bool is = a.get<bool>();
-                tape_.set_smooth_ground(a.get<bool>());
-                return level_.set_terrain_source(is ? &tape_ : nullptr);
-            }
-            case Call::set_smooth_terrain: {
-                const bool is = a.get<bool>();
-                const BlockId of = block(a);
-                if (a.ok()) level_.set_smooth_terrain(is ? &samples_ : nullptr, of);
-                return;
-            }
-            case Call::dig: {
-                const auto center = a.get<DVec3>();
-                level_.dig(center, a.get<float>());
-                return;
-            }
-            case Call::fill: {
-                const auto center = a.get<DVec3>();
-                level_.fill(center, a.get<float>());
-                return;
-            }
+                return with<>(a, [&] { l.tick(); });
+            case Call::set_terrain:
+                return with<TerrainCell, BlockId>(a, [&](Cell c, BlockId id) { l.set_terrain(c, id); });
+            case Call::set_terrain_source:
+                return with<bool, bool>(a, [&](bool is, bool smooth) {
+                    tape_.set_smooth_ground(smooth);
+                    l.set_terrain_source(is ? &tape_ : nullptr);
+                });
+            case Call::set_smooth_terrain:
+                return with<bool, BlockId>(
+                    a, [&](bool is, BlockId of) { l.set_smooth_terrain(is ? &samples_ : nullptr, of); });
+            case Call::dig:
+                return with<DVec3, float>(a, [&](DVec3 center, float radius) { l.dig(center, radius); });
+            case Call::fill:
+                return with<DVec3, float>(a, [&](DVec3 center, float radius) { l.fill(center, radius); });
             case Call::smooth_changed:
-                return level_.smooth_terrain_changed(a.get<CellBox>());
+                return with<CellBox>(a, [&](const CellBox& box) { l.smooth_terrain_changed(box); });
             case Call::smooth_samples:
                 return;  // read before the calls of its tick
             case Call::terrain_changed:
-                return level_.terrain_changed(a.get<CellBox>());
-            case Call::add_group: {
-                Grid grid(state_.table);
-                read_grid(a, grid, kMaxGroupCell);
-                const auto settings = a.get<GroupSettings>();
-                std::int64_t all = cells_in(grid.bounds());
-                for (const auto& slot : state_.slots) all += slot ? cells_in(slot->grid.bounds()) : 0;
-                if (all > kMaxAllBounds) a.fail(ErrorCode::too_large, "the groups are too large");
-                if (a.ok()) level_.add_group(std::move(grid), settings);
-                return;
-            }
+                return with<CellBox>(a, [&](const CellBox& box) { l.terrain_changed(box); });
+            case Call::add_group:
+                return add_group(a);
             case Call::remove_group:
-                return level_.remove_group(a.get<GroupId>());
-            case Call::remove_block: {
-                const auto id = a.get<GroupId>();
-                const Cell c = cell(a, kMaxGroupCell);
-                const Cause why = cause(a);
-                if (a.ok()) level_.remove_block(id, c, why);
-                return;
-            }
-            case Call::place_block: {
-                const auto id = a.get<GroupId>();
-                const Cell c = cell(a, kMaxGroupCell);
-                const BlockId b = block(a);
-                if (a.ok()) level_.place_block(id, c, b);
-                return;
-            }
-            case Call::wear_down: {
-                const auto id = a.get<GroupId>();
-                const auto c = a.get<Cell>();
-                level_.wear_down(id, c, a.get<float>());
-                return;
-            }
-            case Call::wear_down_terrain: {
-                const auto c = a.get<Cell>();
-                level_.wear_down(c, a.get<float>());
-                return;
-            }
+                return with<GroupId>(a, [&](GroupId id) { l.remove_group(id); });
+            case Call::remove_block:
+                return with<GroupId, GroupCell, Cause>(
+                    a, [&](GroupId id, Cell c, Cause cause) { l.remove_block(id, c, cause); });
+            case Call::place_block:
+                return with<GroupId, GroupCell, BlockId>(
+                    a, [&](GroupId id, Cell c, BlockId block) { l.place_block(id, c, block); });
+            case Call::wear_down:
+                return with<GroupId, Cell, float>(
+                    a, [&](GroupId id, Cell c, float amount) { l.wear_down(id, c, amount); });
+            case Call::wear_down_terrain:
+                return with<Cell, float>(a, [&](Cell c, float amount) { l.wear_down(c, amount); });
             case Call::carve:
-                level_.carve(a.get<DBox>());
-                return;
-            case Call::carve_sphere: {
-                const auto center = a.get<DVec3>();
-                level_.carve_sphere(center, a.get<double>());
-                return;
-            }
-            case Call::carve_capsule: {
-                const auto from = a.get<DVec3>(), to = a.get<DVec3>();
-                level_.carve_capsule(from, to, a.get<double>());
-                return;
-            }
-            case Call::blast: {
-                const auto center = a.get<DVec3>();
-                level_.blast(center, a.get<float>());
-                return;
-            }
+                return with<DBox>(a, [&](const DBox& box) { l.carve(box); });
+            case Call::carve_sphere:
+                return with<DVec3, double>(
+                    a, [&](DVec3 center, double radius) { l.carve_sphere(center, radius); });
+            case Call::carve_capsule:
+                return with<DVec3, DVec3, double>(
+                    a, [&](DVec3 from, DVec3 to, double radius) { l.carve_capsule(from, to, radius); });
+            case Call::blast:
+                return with<DVec3, float>(a, [&](DVec3 center, float power) { l.blast(center, power); });
             case Call::check_group_soon:
-                return level_.check_structure_soon(a.get<GroupId>());
-            case Call::mark_box: {
-                const auto box = a.get<CellBox>();
-                level_.mark_structure(box, mark(a));
-                return;
-            }
-            case Call::mark_cells: {
-                const auto cells = a.get<std::vector<Cell>>();
-                for (const Cell& c : cells) in_range(a, c, kMaxTerrainCell);
-                level_.mark_structure(cells, mark(a));
-                return;
-            }
-            case Call::mark_connected: {
-                const Cell start = cell(a, kMaxTerrainCell);
-                const auto within = a.get<CellBox>();
-                const auto most = a.get<std::uint64_t>();
-                level_.mark_connected(start, within, std::size_t(most), mark(a));
-                return;
-            }
-            case Call::add_to_structure: {
-                const auto id = a.get<StructureId>();
-                level_.add_to_structure(id, a.get<CellBox>());
-                return;
-            }
+                return with<GroupId>(a, [&](GroupId id) { l.check_structure_soon(id); });
+            case Call::mark_box:
+                return with<CellBox, MarkSettings>(
+                    a, [&](const CellBox& box, const MarkSettings& mark) { l.mark_structure(box, mark); });
+            case Call::mark_cells:
+                return with<TerrainCells, MarkSettings>(
+                    a, [&](const TerrainCells& of, const MarkSettings& mark) {
+                        l.mark_structure(of.cells, mark);
+                    });
+            case Call::mark_connected:
+                return with<TerrainCell, CellBox, std::uint64_t, MarkSettings>(
+                    a, [&](Cell start, const CellBox& within, std::uint64_t most, const MarkSettings& mark) {
+                        l.mark_connected(start, within, std::size_t(most), mark);
+                    });
+            case Call::add_to_structure:
+                return with<StructureId, CellBox>(
+                    a, [&](StructureId id, const CellBox& box) { l.add_to_structure(id, box); });
             case Call::unmark_structure:
-                return level_.unmark_structure(a.get<StructureId>());
+                return with<StructureId>(a, [&](StructureId id) { l.unmark_structure(id); });
             case Call::check_structure_soon:
-                return level_.check_structure_soon(a.get<StructureId>());
-            case Call::set_group_mode: {
-                const auto id = a.get<GroupId>();
-                return level_.set_structure_mode(id, mode(a));
-            }
-            case Call::set_structure_mode: {
-                const auto id = a.get<StructureId>();
-                return level_.set_structure_mode(id, mode(a));
-            }
-            case Call::break_terrain: {
-                const Cell c = cell(a, kMaxTerrainCell);
-                const Cause why = cause(a);
-                if (a.ok()) level_.break_terrain(c, why);
-                return;
-            }
+                return with<StructureId>(a, [&](StructureId id) { l.check_structure_soon(id); });
+            case Call::set_group_mode:
+                return with<GroupId, std::optional<StructureMode>>(
+                    a, [&](GroupId id, auto mode) { l.set_structure_mode(id, mode); });
+            case Call::set_structure_mode:
+                return with<StructureId, std::optional<StructureMode>>(
+                    a, [&](StructureId id, auto mode) { l.set_structure_mode(id, mode); });
+            case Call::break_terrain:
+                return with<TerrainCell, Cause>(a, [&](Cell c, Cause cause) { l.break_terrain(c, cause); });
             case Call::physicify:
-                level_.physicify(cell(a, kMaxTerrainCell));
-                return;
-            case Call::assemble: {
-                const Cell start = cell(a, kMaxTerrainCell);
-                const auto within = a.get<CellBox>();
-                const auto most = a.get<std::uint64_t>();
-                level_.assemble(start, within, std::size_t(most), a.get<bool>());
-                return;
-            }
-            case Call::settle: {
-                const auto id = a.get<GroupId>();
-                level_.settle(id, a.get<SettleSettings>());
-                return;
-            }
+                return with<TerrainCell>(a, [&](Cell c) { l.physicify(c); });
+            case Call::assemble:
+                return with<TerrainCell, CellBox, std::uint64_t, bool>(
+                    a, [&](Cell start, const CellBox& within, std::uint64_t most, bool bears) {
+                        l.assemble(start, within, std::size_t(most), bears);
+                    });
+            case Call::settle:
+                return with<GroupId, SettleSettings>(
+                    a, [&](GroupId id, const SettleSettings& settings) { l.settle(id, settings); });
             case Call::protect:
-                level_.protect(a.get<DBox>());
-                return;
+                return with<DBox>(a, [&](const DBox& box) { l.protect(box); });
             case Call::unprotect:
-                return level_.unprotect(a.get<std::uint32_t>());
-            case Call::set_debris: {
-                const auto id = a.get<GroupId>();
-                return level_.set_debris(id, a.get<int>());
-            }
-            case Call::change_settings: {
-                const auto settings = a.get<LevelSettings>();
-                if (a.ok()) level_.change_settings(settings);
-                return;
-            }
-            case Call::add_group_type: {
-                const auto name = a.get<std::string>();
-                for (GroupType* type : host_.types)
-                    if (type->name() == name) return level_.add_group_type(*type);
-                return a.fail(ErrorCode::not_found,
-                              "needs the group type \"" + name + "\", which is not given");
-            }
+                return with<std::uint32_t>(a, [&](std::uint32_t number) { l.unprotect(number); });
+            case Call::set_debris:
+                return with<GroupId, int>(a, [&](GroupId id, int ticks) { l.set_debris(id, ticks); });
+            case Call::change_settings:
+                return with<LevelSettings>(
+                    a, [&](const LevelSettings& settings) { l.change_settings(settings); });
+            case Call::add_group_type:
+                return add_group_type(a);
             case Call::set_blast_targets:
-                return level_.set_blast_targets(a.get<bool>() ? host_.blast_targets : nullptr);
+                return with<bool>(a,
+                                  [&](bool is) { l.set_blast_targets(is ? host_.blast_targets : nullptr); });
             default:
                 return a.fail(ErrorCode::unsupported, "a call this version does not know");
         }
@@ -356,101 +364,73 @@ class Replayer {
         Space& space = level_.space();
         switch (call) {
             case Call::space_set_paused:
-                return space.set_paused(a.get<bool>());
+                return with<bool>(a, [&](bool paused) { space.set_paused(paused); });
             case Call::space_allow_sleep:
-                return space.set_allow_sleep(a.get<bool>());
-            case Call::space_layers: {
-                const Layer x = layer(a), y = layer(a);
-                return space.set_layers_collide(x, y, a.get<bool>());
-            }
-            case Call::space_ground: {
-                const auto height = a.get<std::optional<double>>();
-                return space.set_ground(height, a.get<float>());
-            }
+                return with<bool>(a, [&](bool allow) { space.set_allow_sleep(allow); });
+            case Call::space_layers:
+                return with<Layer, Layer, bool>(
+                    a, [&](Layer x, Layer y, bool collide) { space.set_layers_collide(x, y, collide); });
+            case Call::space_ground:
+                return with<std::optional<double>, float>(
+                    a, [&](auto height, float friction) { space.set_ground(height, friction); });
             case Call::space_changed:
-                return space.terrain_changed(a.get<CellBox>());
-            case Call::space_add_body: {
-                const auto shape = a.get<BodyShape>();
-                const auto settings = a.get<BodySettings>();
-                a.check(std::uint8_t(settings.layer) < 16 && settings.motion <= MotionType::fixed,
-                        "there is no such layer or motion");
-                if (a.ok()) space.add_body(shape, settings);
-                return;
-            }
+                return with<CellBox>(a, [&](const CellBox& box) { space.terrain_changed(box); });
+            case Call::space_add_body:
+                return with<BodyShape, BodySettings>(
+                    a, [&](const BodyShape& shape, const BodySettings& s) { space.add_body(shape, s); });
             case Call::space_remove_body:
-                return space.remove_body(space.body(a.get<BodyId>()));
+                return on_body<>(a, [&](Body body) { space.remove_body(body); });
             case Call::space_ask_again:
-                return space.ask_again(space.body(a.get<BodyId>()));
+                return on_body<>(a, [&](Body body) { space.ask_again(body); });
             case Call::space_step:
-                return space.step(a.get<float>());
+                return with<float>(a, [&](float dt) { space.step(dt); });
             default:
                 return a.fail(ErrorCode::unsupported, "a call this version does not know");
         }
     }
 
     void run_body(Call call, ByteReader& a) {
-        Body body = level_.space().body(a.get<BodyId>());
         switch (call) {
             case Call::body_set_pose:
-                return body.set_pose(a.get<Pose>());
+                return on_body<Pose>(a, [](Body b, const Pose& pose) { b.set_pose(pose); });
             case Call::body_set_velocity:
-                return body.set_velocity(a.get<Vec3>());
+                return on_body<Vec3>(a, [](Body b, Vec3 v) { b.set_velocity(v); });
             case Call::body_set_spin:
-                return body.set_spin(a.get<Vec3>());
+                return on_body<Vec3>(a, [](Body b, Vec3 v) { b.set_spin(v); });
             case Call::body_add_force:
-                return body.add_force(a.get<Vec3>());
-            case Call::body_add_force_at: {
-                const auto force = a.get<Vec3>();
-                return body.add_force_at(force, a.get<DVec3>());
-            }
+                return on_body<Vec3>(a, [](Body b, Vec3 v) { b.add_force(v); });
+            case Call::body_add_force_at:
+                return on_body<Vec3, DVec3>(a, [](Body b, Vec3 v, DVec3 at) { b.add_force_at(v, at); });
             case Call::body_add_torque:
-                return body.add_torque(a.get<Vec3>());
+                return on_body<Vec3>(a, [](Body b, Vec3 v) { b.add_torque(v); });
             case Call::body_add_impulse:
-                return body.add_impulse(a.get<Vec3>());
-            case Call::body_add_impulse_at: {
-                const auto impulse = a.get<Vec3>();
-                return body.add_impulse_at(impulse, a.get<DVec3>());
-            }
+                return on_body<Vec3>(a, [](Body b, Vec3 v) { b.add_impulse(v); });
+            case Call::body_add_impulse_at:
+                return on_body<Vec3, DVec3>(a, [](Body b, Vec3 v, DVec3 at) { b.add_impulse_at(v, at); });
             case Call::body_set_friction:
-                return body.set_friction(a.get<float>());
+                return on_body<float>(a, [](Body b, float x) { b.set_friction(x); });
             case Call::body_set_restitution:
-                return body.set_restitution(a.get<float>());
+                return on_body<float>(a, [](Body b, float x) { b.set_restitution(x); });
             case Call::body_set_gravity:
-                return body.set_gravity_factor(a.get<float>());
+                return on_body<float>(a, [](Body b, float x) { b.set_gravity_factor(x); });
             case Call::body_set_layer:
-                return body.set_layer(layer(a));
-            case Call::body_set_motion: {
-                const auto motion = a.get<MotionType>();
-                a.check(motion <= MotionType::fixed, "there is no such motion");
-                if (a.ok()) body.set_motion(motion);
-                return;
-            }
+                return on_body<Layer>(a, [](Body b, Layer layer) { b.set_layer(layer); });
+            case Call::body_set_motion:
+                return on_body<MotionType>(a, [](Body b, MotionType motion) { b.set_motion(motion); });
             case Call::body_set_continuous:
-                return body.set_continuous(a.get<bool>());
-            case Call::body_set_damping: {
-                const auto linear = a.get<float>(), angular = a.get<float>();
-                return body.set_damping(linear, angular, a.get<float>());
-            }
+                return on_body<bool>(a, [](Body b, bool continuous) { b.set_continuous(continuous); });
+            case Call::body_set_damping:
+                return on_body<float, float, float>(
+                    a, [](Body b, float x, float y, float z) { b.set_damping(x, y, z); });
             case Call::body_activate:
-                return body.activate();
+                return on_body<>(a, [](Body b) { b.activate(); });
             case Call::body_sleep:
-                return body.sleep();
-            case Call::body_set_shape: {
-                const auto shape = a.get<BodyShape>();
-                if (a.ok()) body.set_shape(shape);
-                return;
-            }
-            case Call::body_change_blocks: {
-                const auto changes = a.get<std::vector<BlockChange>>();
-                for (const BlockChange& c : changes) {
-                    for (const int v : {c.cell.x, c.cell.y, c.cell.z})
-                        a.check(v >= -kMaxGroupCell && v <= kMaxGroupCell, "a cell is out of range");
-                    a.check(c.was < state_.table.size() && c.now < state_.table.size(),
-                            "there is no such block type");
-                }
-                if (a.ok()) body.change_blocks(state_.table, changes);
-                return;
-            }
+                return on_body<>(a, [](Body b) { b.sleep(); });
+            case Call::body_set_shape:
+                return on_body<BodyShape>(a, [](Body b, const BodyShape& shape) { b.set_shape(shape); });
+            case Call::body_change_blocks:
+                return on_body<std::vector<BlockChange>>(
+                    a, [&](Body b, const auto& changes) { b.change_blocks(state_.table, changes); });
             default:
                 return a.fail(ErrorCode::unsupported, "a call this version does not know");
         }

@@ -15,7 +15,7 @@ GroupRecord record_of(const LevelState& level, const Group& group) {
     out.velocity = body.velocity();
     out.spin = body.spin();
     if (!group.changes.empty())  // the body that comes back has the blocks of now, and so their centre
-        if (const auto properties = to_mass_properties(group.sums.moments(level.settings.cell_size))) {
+        if (const auto properties = to_mass_properties(moments_of(level, group))) {
             out.center = body.to_world(to_float(properties->center));
             out.velocity = body.velocity_at(out.center);
         }
@@ -57,7 +57,6 @@ void restore_group(LevelState& level, Grid grid, Joins joins, const GroupRecord&
     Group& group = *level.slots[slot];
     group.id = record.id;
     group.joins = std::move(joins);
-    group.sums.add(group.grid);
     group.bears_load = record.bears_load;
     group.is_debris = record.is_debris;
     group.created_tick = record.created_tick;

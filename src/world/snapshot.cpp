@@ -236,7 +236,6 @@ void read_groups(ByteReader& a, LevelState& level) {
         if (cells > kMaxGroupBounds || all > kMaxAllBounds)
             a.fail(ErrorCode::too_large, "its bounds are too large");
         read_joins(a, group);
-        group.sums.add(group.grid);
         archive_group(a, group);
         for (const Cell c : group.removed_solids)
             for (const int v : {c.x, c.y, c.z})

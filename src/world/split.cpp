@@ -8,15 +8,45 @@ namespace {
 
 constexpr int kSlipperyTicks = 40;
 
+/// Does any block weigh anything? The first one mostly does.
+bool has_weight(const Grid& grid) {
+    for (const Brick* brick : grid.bricks())
+        for (int i = 0; i < 512; i++) {
+            const BlockId id = brick->id_at(i);
+            if (id == kAir) continue;
+            const BlockType& type = grid.table()[id];
+            if (type.material.density > 0 && type.shape.volume() > 0) return true;
+        }
+    return false;
+}
+
+/// Takes blocks out of the world that cannot be a body, and tells of each.
+/// @param group  what they came off, or were; none: terrain
+void discard_blocks(LevelState& level, const Grid& grid, const Pose& pose, GroupId group) {
+    const float e = level.settings.cell_size;
+    const DVec3 half{0.5, 0.5, 0.5};
+    const Cell origin = group.index == 0 ? to_cell(pose.position / double(e) + half) : Cell{};
+    level.destroyed += grid.block_count();
+    grid.for_each([&](Cell c, BlockId block) {
+        const Vec3 middle{(float(c.x) + 0.5f) * e, (float(c.y) + 0.5f) * e, (float(c.z) + 0.5f) * e};
+        level.events.push_back({.kind = LevelEvent::Kind::block_destroyed,
+                                .group = group,
+                                .cell = c + origin,
+                                .block = block,
+                                .cause = Cause::script,
+                                .point = to_world(pose, middle)});
+    });
+}
+
 }  // namespace
 
 void make_piece(LevelState& level, Piece piece, Build& from, bool by_force) {
     const std::size_t blocks = piece.grid.block_count();
-    if (!(sum_moments(piece.grid, level.settings.cell_size).mass > 0)) {
-        level.destroyed += blocks;
+    const GroupView view = from.view();
+    if (!has_weight(piece.grid)) {
+        discard_blocks(level, piece.grid, piece.settings.group.pose, view.id);
         return;
     }
-    const GroupView view = from.view();
     PieceSettings& s = piece.settings;
     s.group.structure_mode = from.mode;
     if (from.kind) s.group.type = from.kind->first;
@@ -70,7 +100,7 @@ bool split_loose_parts(LevelState& level, Group& group) {
         parts = find_split(group.grid, group.joins, group.removed_solids);
     }
     group.whole_look = false;
-    group.removed_solids.clear();
+    drop(group.removed_solids);
     const bool by_force = group.broke_off;
     group.broke_off = false;
     if (by_force && group.came_off && !group.is_debris)
@@ -83,9 +113,7 @@ bool split_loose_parts(LevelState& level, Group& group) {
 }
 
 bool keep_solids(LevelState& level, Group& group) {
-    auto weighs = [&](const Group& g) {
-        return g.grid.solid_count() > 0 && g.sums.moments(level.settings.cell_size).mass > 0;
-    };
+    auto weighs = [&](const Group& g) { return g.grid.solid_count() > 0 && has_weight(g.grid); };
     if (weighs(group)) return true;
     const GroupId id = group.id;
     bool drops = group.grid.solid_count() == 0;
@@ -95,7 +123,7 @@ bool keep_solids(LevelState& level, Group& group) {
         if (!still) return false;
         if (weighs(*still)) return true;
     }
-    level.destroyed += group.grid.block_count();
+    discard_blocks(level, group.grid, group.body.pose(), id);
     if (drops)
         group.grid.for_each([&](Cell cell, BlockId block) {
             drop_block(level, block, Cause::script, block_center(level, group, cell));

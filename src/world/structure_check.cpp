@@ -219,7 +219,7 @@ bool apply_check(LevelState& level, Group& group) {
     group.whole_look = false;
     for (const auto& part : beyond_caps(room, parts)) crumble_part(level, group, part);
     split_off(level, group, parts, true);
-    group.removed_solids.clear();
+    drop(group.removed_solids);
     group.broke_off = group.whole_look;
     if (group.came_off && !group.is_debris)
         group.is_debris = int(group.grid.block_count()) <= level.settings.debris_max_blocks;

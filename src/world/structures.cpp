@@ -115,8 +115,13 @@ bool apply_check(LevelState& level, Structure& structure) {
 }  // namespace
 
 Cell piece_origin(std::span<const Cell> cells) {
-    Cell low = cells.front();
-    for (Cell c : cells) low = {std::min(low.x, c.x), std::min(low.y, c.y), std::min(low.z, c.z)};
+    Cell low = cells.front(), high = low;
+    for (Cell c : cells) {
+        low = {std::min(low.x, c.x), std::min(low.y, c.y), std::min(low.z, c.z)};
+        high = {std::max(high.x, c.x), std::max(high.y, c.y), std::max(high.z, c.z)};
+    }
+    const Cell size = high - low;
+    if (size.x < kBrickEdge && size.y < kBrickEdge && size.z < kBrickEdge) return low;
     return {low.x & ~7, low.y & ~7, low.z & ~7};
 }
 
@@ -363,7 +368,7 @@ void tick_structures(LevelState& level) {
         if (!s) continue;
         for (Cell cell : std::vector<Cell>(std::move(s->breaking)))
             if (s->grid.has(cell)) change_terrain(level, cell, kAir, Cause::impact);
-        s->breaking.clear();
+        drop(s->breaking);
         tell_terrain_changes(level);
         if (s->grid.solid_count() == 0) {
             drop_structure(level, *s);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -40,6 +41,39 @@ TEST(Player, FallsAndStandsOnTheGround) {
     p.go({}, 0.5);
     EXPECT_TRUE(p.player.on_ground);
     EXPECT_NEAR(p.player.position.y, 0, 1e-3);
+}
+
+TEST(Player, ABlastPushesItUnlessSomethingHidesIt) {
+    for (const bool wall : {false, true})
+        for (const bool flying : {false, true}) {
+            Walk p;
+            if (wall)
+                for (int y = 0; y < 4; y++)
+                    for (int z = -4; z < 4; z++) p.w.terrain.set({1, y, z}, p.w.stone);
+            p.start();
+            p.player.position = {3, 0.001, 0};
+            p.player.flying = flying;
+            p.go({}, 0.2);
+            Frame frame;
+            frame.effects.push_back({FrameEffect::Kind::blast, {0, 0.5, 0}, 4, 0});
+            for (int i = 0; i < 3; i++) ASSERT_FALSE(p.world.receive(p.w.next(i ? Frame() : frame), p.now));
+            double fastest = 0, highest = 0;
+            for (int i = 0; i < 60; i++) {
+                p.go({}, p.dt);
+                fastest = std::max(fastest, p.player.velocity.x);
+                highest = std::max(highest, p.player.position.y);
+            }
+            if (wall || flying) {
+                EXPECT_EQ(fastest, 0) << wall << flying;
+                EXPECT_LT(highest, 0.01);
+                continue;
+            }
+            // Power 4 reaches 5.33 m; its middle is 3.03 m off: 20 (1 - 3.03 / 5.33) = 8.6 m/s.
+            EXPECT_NEAR(fastest, 8.6, 0.4);
+            EXPECT_GT(highest, 0.02) << "off its feet";
+            EXPECT_GT(p.player.position.x, 4);
+            EXPECT_LT(p.player.velocity.x, 0.5) << "pushed once";
+        }
 }
 
 TEST(Player, WalksOverAFlatFloorOfCellsWithoutCatching) {

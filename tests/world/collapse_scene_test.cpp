@@ -58,6 +58,11 @@ struct Play {
         return y;
     }
     float up_of(GroupId id) { return level.group(id)->body.direction_to_world({0, 1, 0}).y; }
+    std::vector<Pose> poses() {
+        std::vector<Pose> out;
+        for (const GroupId id : level.groups()) out.push_back(level.group(id)->pose);
+        return out;
+    }
     /// Of the mass of all groups.
     double mean_height() {
         double sum = 0, mass = 0;
@@ -76,12 +81,10 @@ void stand_and_fall(Play& play) {
     ASSERT_GT(blocks, 100u);
     for (const GroupId id : play.level.groups()) play.level.check_structure_soon(id);
     for (const StructureId id : play.level.structures()) play.level.check_structure_soon(id);
-    const std::uint64_t hash = [&] {
-        play.ticks(1);
-        return play.level.hash();
-    }();
+    play.ticks(1);
+    const auto poses = play.poses();
     play.ticks(60);
-    EXPECT_EQ(play.level.hash(), hash) << "nothing moves";
+    EXPECT_EQ(play.poses(), poses) << "nothing moves";
     EXPECT_EQ(play.level.stats().destroyed, 0u);
     EXPECT_EQ(play.level.terrain().block_count(), terrain);
     const std::size_t before = play.level.stats().blocks + terrain;

@@ -196,7 +196,7 @@ struct Play {
                                   : Cell{pick(40) - 20, 0, pick(40) - 20};
                 const BlockId block = pick(2) ? any_block() : kAir;
                 const BlockId old = level->set_terrain(c, block);
-                placed += std::size_t(block != kAir) - std::size_t(old != kAir);
+                placed += block != kAir && old == kAir;
                 return;
             }
             case Step::push:
@@ -318,7 +318,7 @@ struct Play {
             RC_ASSERT(group.grid.solid_count() > 0u);
             RC_ASSERT(find_loose_parts(group.grid, group.joins).empty());  // connected
             const MassMoments moments = sum_moments(group.grid, 1);
-            RC_ASSERT(std::abs(group.sums.moments(1).mass - moments.mass) <= 1e-6 * moments.mass);
+            RC_ASSERT(std::abs(moments_of(level->state(), group).mass - moments.mass) <= 1e-6 * moments.mass);
             RC_ASSERT(std::abs(double(group.body.mass()) - moments.mass) <= 1e-4 * moments.mass);
             const auto properties = to_mass_properties(moments);
             const DVec3 center = group.body.to_world(to_float(properties->center));

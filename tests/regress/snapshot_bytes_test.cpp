@@ -1,0 +1,20 @@
+// Damaged snapshots that fuzzing found: each is refused, or makes a level that goes on. The bytes are those of
+// fuzz/fuzz_snapshot.cpp: which sound snapshot, and patches of it. Where a fault shows only with sanitizers, say
+// so: cmake --preset asan-ubsan.
+#include "fuzz/try_snapshot.h"
+
+#include <gtest/gtest.h>
+
+namespace talus {
+namespace {
+
+TEST(Regress, DamagedSnapshotsThatFuzzingFound) {
+    const std::vector<std::uint8_t> found[] = {
+        // Impulses so large that a body turned by an angle that is no number (with sanitizers).
+        {0x00, 0x30, 0xe0, 0x3f, 0x08, 0xf7, 0xff, 0x00},
+    };
+    for (const auto& bytes : found) fuzz::try_snapshot(bytes);
+}
+
+}  // namespace
+}  // namespace talus
