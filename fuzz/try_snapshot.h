@@ -1,6 +1,6 @@
 // try_snapshot.h - a snapshot, damaged: an error, or a level that ticks and can be taken and restored again.
-// The first byte picks one of a few sound snapshots, which the rest alters (small_levels.h), or none: the rest
-// is the content. Of fuzz_snapshot.cpp, and of the tests that keep what it found.
+// The first byte picks one of a few sound snapshots, which the rest alters (small_levels.h), or none: the
+// rest is the content. Of fuzz_snapshot.cpp, and of the tests that keep what it found.
 #pragma once
 
 #include "fuzz/small_levels.h"

@@ -108,8 +108,8 @@ class Grid {
     CellBox bounds() const;
     /// Grows by one with each change: a cheap test whether a copy is still true.
     std::uint64_t version() const { return version_; }
-    /// Of the blocks and where they are: the same for the same content, however it came to be. Kept up to date
-    /// by each change, so that reading it costs nothing.
+    /// Of the blocks and where they are: the same for the same content, however it came to be. Kept up to
+    /// date by each change, so that reading it costs nothing.
     std::uint64_t content_hash() const { return content_; }
 
     /// Bricks that hold anything, sorted by (y, z, x) of their coordinates.

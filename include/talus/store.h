@@ -3,10 +3,10 @@
 // Layer: io/store. Saved: settings, block types, the level's own terrain, what was dug and filled of smooth
 // ground, groups with their motion, blocks and cut diagonals, structures, and the state of the generator. Not
 // saved: wear, the host's terrain, contacts; bodies are made anew. Ids of blocks and groups stay,
-// Level::hash() too, but for wear and unless blocks changed since the last tick. A save is one transaction: a killed writer
-// leaves the save that was there before. Whatever a file claims, the reader stays within the limits below,
-// and its error names what is wrong and where. Format: docs/formats/save.md. Only in builds with TALUS_STORE
-// (SQLite 3, zstd). Tests: tests/store/
+// Level::hash() too, but for wear and unless blocks changed since the last tick. A save is one transaction: a
+// killed writer leaves the save that was there before. Whatever a file claims, the reader stays within the
+// limits below, and its error names what is wrong and where. Format: docs/formats/save.md. Only in builds
+// with TALUS_STORE (SQLite 3, zstd). Tests: tests/store/
 #pragma once
 
 #include "talus/level.h"

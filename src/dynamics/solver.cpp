@@ -379,6 +379,10 @@ void bounce(ContactBatch<kPoints>& q, std::vector<SolverVelocity>& velocities) {
     scatter(velocities, q.b, q.moving_b, b);
 }
 
+/// What is no number, or beyond all sense, is not kept for the next step: bodies that got such a push are
+/// quarantined, and what they touched must not be.
+TALUS_INLINE Float8 tame(Float8 x) { return keep(simd::splat(1e17f) > abs(x), x); }
+
 template <int kPoints>
 void store_batch(const ContactBatch<kPoints>& q, std::vector<Manifold>& manifolds) {
     alignas(32) float impulse[kPoints][8], separation[kPoints][8], total[8], approach[8],
@@ -386,15 +390,15 @@ void store_batch(const ContactBatch<kPoints>& q, std::vector<Manifold>& manifold
     Float8 sum = simd::splat(0), fastest = simd::splat(0);
     for (int p = 0; p < kPoints; p++) {
         const auto& c = q.points[p];
-        simd::store(impulse[p], c.impulse);
-        simd::store(separation[p], c.current);
+        simd::store(impulse[p], tame(c.impulse));
+        simd::store(separation[p], tame(c.current));
         sum = sum + c.total;
         fastest = max(fastest, -c.approach);
     }
-    simd::store(total, sum);
-    simd::store(approach, fastest);
+    simd::store(total, tame(sum));
+    simd::store(approach, tame(fastest));
     for (int i = 0; i < ContactBatch<kPoints>::kFriction; i++)
-        simd::store(friction[i], q.frictions[i].impulse);
+        simd::store(friction[i], tame(q.frictions[i].impulse));
     for (int k = 0; k < 8; k++) {
         if (q.manifold[k] < 0) continue;
         Manifold& m = manifolds[std::size_t(q.manifold[k])];

@@ -54,9 +54,11 @@ TEST(Player, ABlastPushesItUnlessSomethingHidesIt) {
             p.player.position = {3, 0.001, 0};
             p.player.flying = flying;
             p.go({}, 0.2);
-            Frame frame;
-            frame.effects.push_back({FrameEffect::Kind::blast, {0, 0.5, 0}, 4, 0});
-            for (int i = 0; i < 3; i++) ASSERT_FALSE(p.world.receive(p.w.next(i ? Frame() : frame), p.now));
+            for (int i = 0; i < 3; i++) {
+                Frame frame;
+                if (i == 0) frame.effects.push_back({FrameEffect::Kind::blast, {0, 0.5, 0}, 4, 0});
+                ASSERT_FALSE(p.world.receive(p.w.next(std::move(frame)), p.now));
+            }
             double fastest = 0, highest = 0;
             for (int i = 0; i < 60; i++) {
                 p.go({}, p.dt);

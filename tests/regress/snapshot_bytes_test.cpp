@@ -1,6 +1,6 @@
-// Damaged snapshots that fuzzing found: each is refused, or makes a level that goes on. The bytes are those of
-// fuzz/fuzz_snapshot.cpp: which sound snapshot, and patches of it. Where a fault shows only with sanitizers, say
-// so: cmake --preset asan-ubsan.
+// Damaged snapshots that fuzzing found: each is refused, or makes a level that goes on. The bytes are those
+// of fuzz/fuzz_snapshot.cpp: which sound snapshot, and patches of it. Where a fault shows only with
+// sanitizers, say so: cmake --preset asan-ubsan.
 #include "fuzz/try_snapshot.h"
 
 #include <gtest/gtest.h>
