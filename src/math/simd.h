@@ -174,9 +174,68 @@ TALUS_INLINE Double4 operator-(const Double4& a, const Double4& b) {
 TALUS_INLINE Double4 operator*(const Double4& a, const Double4& b) {
     return {{a.lane[0] * b.lane[0], a.lane[1] * b.lane[1], a.lane[2] * b.lane[2], a.lane[3] * b.lane[3]}};
 }
+TALUS_INLINE Double4 operator/(const Double4& a, const Double4& b) {
+    return {{a.lane[0] / b.lane[0], a.lane[1] / b.lane[1], a.lane[2] / b.lane[2], a.lane[3] / b.lane[3]}};
+}
+TALUS_INLINE Double4 min(const Double4& a, const Double4& b) {
+    Double4 r;
+    for (int k = 0; k < 4; k++) r.lane[k] = a.lane[k] < b.lane[k] ? a.lane[k] : b.lane[k];
+    return r;
+}
+TALUS_INLINE Double4 max(const Double4& a, const Double4& b) {
+    Double4 r;
+    for (int k = 0; k < 4; k++) r.lane[k] = a.lane[k] > b.lane[k] ? a.lane[k] : b.lane[k];
+    return r;
+}
 template <int A, int B, int C, int D>
 TALUS_INLINE Double4 lanes(const Double4& a) {
     return {{a.lane[A], a.lane[B], a.lane[C], a.lane[D]}};
+}
+TALUS_INLINE Double4 gather4(const double* a, const double* b, const double* c, const double* d) {
+    return {{*a, *b, *c, *d}};
+}
+TALUS_INLINE void scatter4(double* a, double* b, double* c, double* d, const Double4& v) {
+    *a = v.lane[0];
+    *b = v.lane[1];
+    *c = v.lane[2];
+    *d = v.lane[3];
+}
+/// The bits of both.
+TALUS_INLINE Double4 operator|(const Double4& a, const Double4& b) {
+    Double4 r;
+    for (int k = 0; k < 4; k++) {
+        std::uint64_t x, y;
+        std::memcpy(&x, &a.lane[k], 8);
+        std::memcpy(&y, &b.lane[k], 8);
+        x |= y;
+        std::memcpy(&r.lane[k], &x, 8);
+    }
+    return r;
+}
+/// One bit a lane.
+TALUS_INLINE int differ(const Double4& a, const Double4& b) {
+    int r = 0;
+    for (int k = 0; k < 4; k++) r |= int(std::memcmp(&a.lane[k], &b.lane[k], 8) != 0) << k;
+    return r;
+}
+TALUS_INLINE int above(const Double4& a, const Double4& b) {
+    int r = 0;
+    for (int k = 0; k < 4; k++) r |= int(a.lane[k] > b.lane[k]) << k;
+    return r;
+}
+
+/// Four numbers of 0 .. 63.
+struct alignas(32) Shift4 {
+    std::uint64_t lane[4];
+};
+TALUS_INLINE Shift4 shift4(int a, int b, int c, int d) {
+    return {{std::uint64_t(a), std::uint64_t(b), std::uint64_t(c), std::uint64_t(d)}};
+}
+/// The lanes for which the word has bit 63 - shift, the others 0.
+TALUS_INLINE Double4 keep_at(std::uint64_t word, const Shift4& shift, const Double4& a) {
+    Double4 r;
+    for (int k = 0; k < 4; k++) r.lane[k] = word << shift.lane[k] >> 63 ? a.lane[k] : 0;
+    return r;
 }
 
 }  // namespace simd_scalar
@@ -268,6 +327,38 @@ TALUS_INLINE Double4 operator*(Double4 a, Double4 b) { return {_mm256_mul_pd(a.v
 template <int A, int B, int C, int D>
 TALUS_INLINE Double4 lanes(Double4 a) {
     return {_mm256_permute4x64_pd(a.v, _MM_SHUFFLE(D, C, B, A))};
+}
+TALUS_INLINE Double4 operator/(Double4 a, Double4 b) { return {_mm256_div_pd(a.v, b.v)}; }
+TALUS_INLINE Double4 min(Double4 a, Double4 b) { return {_mm256_min_pd(a.v, b.v)}; }
+TALUS_INLINE Double4 max(Double4 a, Double4 b) { return {_mm256_max_pd(a.v, b.v)}; }
+TALUS_INLINE Double4 operator|(Double4 a, Double4 b) { return {_mm256_or_pd(a.v, b.v)}; }
+TALUS_INLINE Double4 gather4(const double* a, const double* b, const double* c, const double* d) {
+    const __m128d low = _mm_loadh_pd(_mm_load_sd(a), b), high = _mm_loadh_pd(_mm_load_sd(c), d);
+    return {_mm256_insertf128_pd(_mm256_castpd128_pd256(low), high, 1)};
+}
+TALUS_INLINE void scatter4(double* a, double* b, double* c, double* d, Double4 v) {
+    const __m128d low = _mm256_castpd256_pd128(v.v), high = _mm256_extractf128_pd(v.v, 1);
+    _mm_storel_pd(a, low);
+    _mm_storeh_pd(b, low);
+    _mm_storel_pd(c, high);
+    _mm_storeh_pd(d, high);
+}
+TALUS_INLINE int differ(Double4 a, Double4 b) {
+    const __m256i same = _mm256_cmpeq_epi64(_mm256_castpd_si256(a.v), _mm256_castpd_si256(b.v));
+    return _mm256_movemask_pd(_mm256_castsi256_pd(same)) ^ 15;
+}
+TALUS_INLINE int above(Double4 a, Double4 b) {
+    return _mm256_movemask_pd(_mm256_cmp_pd(a.v, b.v, _CMP_GT_OQ));
+}
+struct Shift4 {
+    __m256i v;
+};
+TALUS_INLINE Shift4 shift4(int a, int b, int c, int d) {
+    return {_mm256_cvtepu8_epi64(_mm_cvtsi32_si128(a | b << 8 | c << 16 | d << 24))};
+}
+TALUS_INLINE Double4 keep_at(std::uint64_t word, Shift4 shift, Double4 a) {
+    const __m256i high = _mm256_sllv_epi64(_mm256_set1_epi64x(static_cast<long long>(word)), shift.v);
+    return {_mm256_blendv_pd(_mm256_setzero_pd(), a.v, _mm256_castsi256_pd(high))};
 }
 #endif
 
@@ -424,6 +515,7 @@ namespace simd4 = simd_native;
 namespace simd4 = simd_scalar;
 #endif
 using simd4::Double4;
+using simd4::Shift4;
 
 /// Tells the machine that a loop only watches a value.
 TALUS_INLINE void spin_wait() {

@@ -8,15 +8,8 @@
 namespace talus::load {
 namespace {
 
-// A pass jumps about in memory, but where to is known: this many waves before, the data is asked for.
+// Spreading jumps about in memory, but where to is known: this many waves before, the data is asked for.
 constexpr std::size_t kAhead = 6;
-
-void prefetch_tile(const Tile& tile) {
-    const char* line = reinterpret_cast<const char*>(&tile);
-    __builtin_prefetch(line);
-    __builtin_prefetch(line + 64);
-    __builtin_prefetch(line + 128);
-}
 
 }  // namespace
 
@@ -68,12 +61,6 @@ void Engine::begin() {
 void Engine::all_live() {
     live_.resize(tiles.end_tile() - 1);
     for (std::uint32_t i = 0; i < live_.size(); i++) live_[i] = i + 1;
-}
-
-template <int D>
-[[gnu::always_inline]] inline void Engine::mark_dirty(Tile& tile, Word givers) {
-    tile.dirty |= moved_inside<D>(givers);
-    if (const Word across = moved_across<D>(givers)) tiles[tile.nb[D]].dirty |= across;
 }
 
 // These blocks can be reached at a distance of this bucket.
@@ -168,9 +155,10 @@ void Engine::set_flow() {
             if (!changed) return;
             tile.flow[D] = flow;
             dirty |= changed | moved_inside<D>(changed);
-            next.dirty |= moved_across<D>(changed) & next.reached;
+            next.dirty |= moved_across<D>(changed) & next.reached & ~next.support;
         });
-        tile.dirty = dirty & tile.reached;
+        tile.near[3] = tile.reached & ~tile.support;  // to be weighed: what a support carries does not matter
+        tile.dirty = dirty & tile.near[3];
         if (tile.reached) live_[kept++] = t;  // tiles of which nothing is left are done with
     }
     live_.resize(kept);
@@ -189,49 +177,6 @@ void Engine::spread() {
     }
     with_up([&]<int Up>() { spread_waves<Up>(); });
     set_flow();
-}
-
-std::uint32_t Engine::weigh(bool first) {
-    broken_ = 0;
-    with_up([&]<int Up>() { first ? weigh_waves<Up, true>() : weigh_waves<Up, false>(); });
-    return broken_;
-}
-
-// The first round weighs everything and notes the distances; later ones what is dirty.
-template <int Up, bool First>
-void Engine::weigh_waves() {
-    std::size_t level = level_ends_.size();
-    std::size_t level_first = waves_.size();
-    for (std::size_t w = waves_.size(); w-- > 0;) {
-        const std::uint32_t t = waves_[w].tile;
-        Tile& tile = tiles[t];
-        if (w >= 2 * kAhead) prefetch_tile(tiles[waves_[w - 2 * kAhead].tile]);
-        if (w >= kAhead) {
-            const Tile& soon = tiles[waves_[w - kAhead].tile];
-            if (First || (soon.dirty & waves_[w - kAhead].word())) {
-                for (const std::uint32_t n : soon.nb) __builtin_prefetch(&tiles[n].flow);
-                const Word bits = waves_[w - kAhead].word();
-                __builtin_prefetch(&unit_[Tiles::index_in(soon, std::countr_zero(bits))]);
-                __builtin_prefetch(&unit_[Tiles::index_in(soon, 63 - std::countl_zero(bits))]);
-            }
-        }
-        Word wave = waves_[w].word() & tile.dirty;
-        if (!wave) continue;
-        tile.dirty ^= wave;
-        wave &= ~tile.support;  // what a support carries does not matter
-        if (!wave) continue;
-        const Word moved = weigh_blocks<Up>(t, wave);
-        if constexpr (First) {
-            while (w < level_first) {
-                level--;
-                level_first = level ? level_ends_[level - 1] : 0;
-            }
-            for_each_bit(wave, [&](int bit) { distance_[tiles.index_in(tile, bit)] = std::uint32_t(level); });
-        } else {
-            for_each_direction([&]<int D>()
-                                   TALUS_INLINE_LAMBDA { mark_dirty<D>(tile, moved & tile.flow[D]); });
-        }
-    }
 }
 
 std::uint32_t Engine::first_round(const StructureSettings& settings) {

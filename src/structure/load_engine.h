@@ -6,16 +6,18 @@
 //
 // A round is three passes. spread_waves() reaches all blocks from the supports in order of distance, a wave
 // of up to 64 blocks (the bits of one tile) at a time. set_flow() notes for each block to which neighbours it
-// passes load, a tile at a time, by the last three bits of the distances. weigh() walks the waves backwards:
-// the waves that flow into a block all come before it, so that its load is known when it is split. From the
-// second round on only dirty blocks are weighed: a block whose flow in and out is as before, and into which
-// the same bits flow, has the load it had, and its bonds hold as they did. Determinism: a block sorts what
-// flows in by value, so the order inside a wave is free. Tests: tests/structure/load_solver_test.cpp
+// passes load, a tile at a time, by the last three bits of the distances. weigh() walks the waves backwards
+// and takes of each tile what it can: blocks into which only weighed ones flow, so that their load is known
+// when it is split. From the second round on only dirty blocks are weighed: a block whose flow in and out is
+// as before, and into which the same bits flow, has the load it had, and its bonds hold as they did.
+// Determinism: a block sorts what flows in by value, so any order in which givers come first is good. Tests:
+// tests/structure/load_solver_test.cpp
 #pragma once
 
 #include "structure/load_tiles.h"
 #include "talus/structure.h"
 
+#include <span>
 #include <vector>
 
 namespace talus::load {
@@ -75,7 +77,11 @@ class Engine {
 
     std::uint32_t weigh(bool first);
     template <int Up, bool First>
-    void weigh_waves();
+    void weigh_tiles();
+    template <int Up>
+    void visit(std::uint32_t t);
+    template <int Up>
+    Word weigh_waves(std::uint32_t t, std::span<const Word> waves, Word work, const Word (&from_outside)[6]);
     template <int Up>
     Word weigh_blocks(std::uint32_t t, Word blocks);
     template <int Up>

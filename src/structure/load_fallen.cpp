@@ -2,6 +2,7 @@
 #include "structure/load_engine.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace talus::load {
 
@@ -152,27 +153,34 @@ void Engine::collect(StructureReport& report) {
         for (int axis = 0; axis < 3; axis++) broken += std::size_t(std::popcount(tile.near[axis]));
     }
 
-    // Their order: by size, then by lowest cell, which is the order in which the cells come by.
-    constexpr std::uint32_t kUnseen = 0xffffffffu;
-    std::vector<std::uint32_t> place(sizes.size(), kUnseen);
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> order;  // size, part
-    order.reserve(sizes.size());
+    // Their order: by size, then by lowest cell, which is the order in which the cells come by. Most of many
+    // parts are small: these are counted, not sorted.
+    constexpr std::uint32_t kUnseen = 0xffffffffu, kSmall = 256;
+    std::vector<std::uint32_t> place(sizes.size(), kUnseen), seen, large;
+    std::uint32_t next_of_size[kSmall] = {};
+    seen.reserve(sizes.size());
     if (!sizes.empty())
         tiles.for_each_in_order([](const Tile& tile) { return tile.near[3]; },
                                 [&](const Tile& tile, int bit) {
                                     const std::uint32_t part = part_of[Tiles::index_in(tile, bit)];
                                     if (place[part] != kUnseen) return;
-                                    place[part] = std::uint32_t(order.size());
-                                    order.emplace_back(sizes[part], part);
+                                    place[part] = std::uint32_t(seen.size());
+                                    seen.push_back(part);
+                                    if (sizes[part] < kSmall)
+                                        next_of_size[sizes[part]]++;
+                                    else
+                                        large.push_back(part);
                                 });
-    std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
-        return a.first != b.first ? a.first > b.first : place[a.second] < place[b.second];
+    std::sort(large.begin(), large.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return sizes[a] != sizes[b] ? sizes[a] > sizes[b] : place[a] < place[b];
     });
-    report.parts.resize(order.size());
-    for (std::uint32_t i = 0; i < order.size(); i++) {
-        place[order[i].second] = i;
-        report.parts[i].reserve(order[i].first);
-    }
+    for (std::uint32_t size = kSmall, next = std::uint32_t(large.size()); size-- > 0;)
+        next += std::exchange(next_of_size[size], next);
+    for (const std::uint32_t part : seen)
+        if (sizes[part] < kSmall) place[part] = next_of_size[sizes[part]]++;
+    for (std::uint32_t i = 0; i < large.size(); i++) place[large[i]] = i;
+    report.parts.resize(sizes.size());
+    for (std::uint32_t part = 0; part < sizes.size(); part++) report.parts[place[part]].reserve(sizes[part]);
     if (!sizes.empty())
         tiles.for_each_in_order([](const Tile& tile) { return tile.near[3]; },
                                 [&](const Tile& tile, int bit) {

@@ -87,7 +87,8 @@ struct alignas(64) Tile {
     // What spreading reads of a neighbour.
     Word reached = 0;   // joined to a support in this round
     Word near[4] = {};  // not reached yet: to be so at distance 0..3 (mod 4) if nothing is nearer; of what is
-                        // reached: three bits of its distance. Between spreads free for other use
+                        // reached: three bits of its distance, and [3] what is still to be weighed. Later
+                        // free for other use
     Word bond[3] = {};  // unbroken bond to the neighbour at +x, +y, +z
 
     // What weighing reads of a neighbour.

@@ -36,6 +36,29 @@ namespace talus::load {
     return sum;
 }
 
+/// Adds six values, which may be 0 (none is below), to `sum` one by one in ascending order, without branches.
+[[gnu::always_inline]] inline double add_six(double sum, const double* value) {
+    double a = value[0], b = value[1], c = value[2], d = value[3], e = value[4], f = value[5];
+    const auto order = [](double& x, double& y) {
+        const double low = x < y ? x : y;
+        y = x < y ? y : x;
+        x = low;
+    };
+    order(a, f);
+    order(b, d);
+    order(c, e);
+    order(b, c);
+    order(d, e);
+    order(a, d);
+    order(c, f);
+    order(a, b);
+    order(c, d);
+    order(e, f);
+    order(b, c);
+    order(d, e);
+    return sum + a + b + c + d + e + f;
+}
+
 // f.template operator()<Up>() for the inner direction that is up.
 template <class F>
 void Engine::with_up(F&& f) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <initializer_list>
@@ -126,6 +127,20 @@ TEST(Simd, FourDoubles) {
     float r[4];
     simd4::store4(r, b);
     EXPECT_TRUE(std::equal(narrow, narrow + 4, r));
+
+    expect(b / simd4::splat4(4), {double(0.1f) / 4, -0.5, 1.25, 0.75});
+    expect(min(a, b), {0.1, -2, 5, 3});
+    expect(max(a, b), {double(0.1f), -2, 1e300, 3});
+    EXPECT_EQ(differ(a, b), 0b0101);
+    EXPECT_EQ(differ(simd4::splat4(0.0), simd4::splat4(-0.0)), 15);
+    EXPECT_EQ(above(a, b), 0b0100);
+    expect(simd4::gather4(in + 3, in + 3, in, in + 1), {3, 3, 0.1, -2});
+    double out[4] = {};
+    simd4::scatter4(out + 2, out, out + 3, out + 1, b);
+    EXPECT_TRUE(std::equal(out, out + 4, std::array{-2.0, 3.0, double(0.1f), 5.0}.begin()));
+    const Shift4 shift = simd4::shift4(63, 0, 62, 61);
+    expect(keep_at(0x8000000000000005u, shift, b), {double(0.1f), -2, 0, 3});
+    expect(keep_at(0x8000000000000005u, shift, a) | keep_at(2, shift, b), {0.1, -2, 5, 3});
 }
 
 TEST(Simd, LoadsMasks) {
