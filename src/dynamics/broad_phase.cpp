@@ -155,7 +155,7 @@ void BroadPhase::sweep_slab(const BodyStore& bodies, const PairTable& table,
     clear_scratch(slab.found);
     const std::size_t n = in.size();
     constexpr std::size_t kPad = 16;  // reads run past the end
-    if (slab.lo_x.size() < n + kPad || slab.lo_x.size() > 4 * (n + kPad)) {
+    if (slab.lo_x.size() < n + kPad || slab.lo_x.size() > 2 * (n + kPad)) {
         if (slab.lo_x.size() > n + kPad) slab.give_back();
         for (auto* v : {&slab.lo_x, &slab.hi_x, &slab.lo_y, &slab.hi_y, &slab.lo_z, &slab.hi_z})
             v->resize(n + kPad);

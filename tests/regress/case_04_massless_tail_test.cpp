@@ -58,7 +58,17 @@ TEST(Regress, Case04AMasslessTailIsDiscardedAndAllGoesOn) {
             const std::size_t all = b.blocks(id);
             b.run(2);
             ASSERT_TRUE(b.level.remove_block(id, {3, 1, 1}, cause));
-            b.run(1);
+            b.level.clear_events();
+            b.level.tick();
+            std::size_t told = 0;
+            for (const LevelEvent& e : b.level.events())
+                if (e.kind == LevelEvent::Kind::block_destroyed) {
+                    EXPECT_EQ(e.cause, Cause::script);
+                    EXPECT_EQ(e.group, id);
+                    EXPECT_GT(e.cell.x, 3);
+                    told++;
+                }
+            EXPECT_EQ(told, 7u) << "six of the tail, and the torch on it";
             ASSERT_EQ(b.level.groups().size(), 1u);
             EXPECT_EQ(b.level.groups()[0], id);
             EXPECT_EQ(b.blocks(id), 27u);
