@@ -197,19 +197,17 @@ void Lattice::set_blocks(std::span<const StructureBlock> blocks, Axis up,
             for (std::size_t i = run * kRun; i < blocks.size() && i < (run + 1) * kRun; i++)
                 order[i] = {morton(brick_cell(frame.inner(blocks[i].cell))), std::uint32_t(i)};
         });
-        // Blocks of a brick often come in a row; sort runs of equal keys by key, then fill the bricks.
         std::sort(order.begin(), order.end(), [](const Run& a, const Run& b) { return a.key < b.key; });
+        const auto is_first = [&](std::size_t i) { return i == 0 || order[i].key != order[i - 1].key; };
+        std::size_t count = 1;  // the empty one
+        for (std::size_t i = 0; i < order.size(); i++) count += is_first(i);
+        bricks.reserve(count);
         for (std::size_t i = 0; i < order.size(); i++) {
-            const Cell c = frame.inner(blocks[order[i].block].cell);
-            if (i == 0 || order[i].key != order[i - 1].key) {
-                Brick b;
-                b.coord = brick_cell(c);
-                b.base = std::uint32_t(i);
-                for (Word& w : b.bond) w = ~Word(0);
-                bricks.push_back(b);
-            }
-            bricks.back().slots |= Word(1) << bit_of(c);
-            bricks.back().present = bricks.back().slots;
+            if (!is_first(i)) continue;
+            Brick b;
+            b.base = std::uint32_t(i);
+            for (Word& w : b.bond) w = ~Word(0);
+            bricks.push_back(b);
         }
         mass.resize(blocks.size());
         kind.resize(blocks.size());
@@ -217,8 +215,12 @@ void Lattice::set_blocks(std::span<const StructureBlock> blocks, Axis up,
         constexpr std::size_t kBricks = kRun / 16;
         in_parallel(jobs, (bricks.size() + kBricks - 1) / kBricks, [&](std::size_t run) {
             for (std::size_t i = run * kBricks; i < bricks.size() && i < (run + 1) * kBricks; i++) {
-                const Brick& b = bricks[i];
-                const std::size_t end = b.base + std::size_t(std::popcount(b.slots));
+                Brick& b = bricks[i];
+                const std::size_t end = i + 1 < bricks.size() ? bricks[i + 1].base : order.size();
+                b.coord = brick_cell(frame.inner(blocks[order[b.base].block].cell));
+                for (std::size_t at = b.base; at < end; at++)
+                    b.slots |= Word(1) << bit_of(frame.inner(blocks[order[at].block].cell));
+                b.present = b.slots;
                 for (std::size_t at = b.base; at < end; at++) {
                     const StructureBlock& block = blocks[order[at].block];
                     const std::uint32_t s = b.slot(bit_of(frame.inner(block.cell)));
