@@ -191,7 +191,7 @@ void Body::set_restitution(float restitution) {
     const Recorded call(log_of(*this), Call::body_set_restitution, id_, restitution);
     const Access b = access_body(*this);
     if (!b || restitution == b.cold->restitution || !accept(b, restitution)) return;
-    b.cold->restitution = restitution;
+    b.cold->restitution = sane_restitution(restitution);
     b.state->refresh_contacts(b.index);
 }
 float Body::gravity_factor() const {

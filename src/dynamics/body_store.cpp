@@ -54,6 +54,7 @@ std::int32_t BodyStore::add(const BodyShape& shape, const BodySettings& s) {
     repair(c.friction, defaults.friction);
     repair(c.restitution, defaults.restitution);
     c.friction = sane_friction(c.friction);
+    c.restitution = sane_restitution(c.restitution);
     repair(c.linear_damping, 0);
     repair(c.angular_damping, 0);
     repair(c.rolling_resistance, 0);

@@ -155,6 +155,9 @@ constexpr float sane_friction(float friction) {
     return friction < 0 ? 0.0f : friction > 1e6f ? 1e6f : friction;
 }
 
+/// Likewise: a snapshot keeps it with each contact.
+constexpr float sane_restitution(float restitution) { return sane_friction(restitution); }
+
 /// Rows of this times angular momentum give spin in the scaled principal frame: diag(1 / sqrt I) P^T R^T.
 inline Mat3 spin_frame(const BodyHot& hot, const BodyCold& cold) {
     const Mat3 axes = hot.rotation * cold.principal;

@@ -65,6 +65,7 @@ void check_body(ByteReader& a, const BodyHot& h, const BodyCold& c) {
     a.check(c.motion <= MotionType::fixed && h.layer < 16, "there is no such motion or layer");
     a.check(c.density >= 0 && c.density < 1e9f, "a density is out of range");
     a.check(sane_friction(c.friction) == c.friction, "a friction is out of range");
+    a.check(sane_restitution(c.restitution) == c.restitution, "a restitution is out of range");
     for (const CollisionBox& b : c.shape.data()->solids)
         for (int k = 0; k < 3; k++)
             a.check(std::fabs(b.center[k]) <= kBiggest && b.half[k] >= 0 && b.half[k] <= kBiggest,

@@ -12,6 +12,8 @@ TEST(Regress, DamagedSnapshotsThatFuzzingFound) {
     const std::vector<std::uint8_t> found[] = {
         // Impulses so large that a body turned by an angle that is no number (with sanitizers).
         {0x00, 0x30, 0xe0, 0x3f, 0x08, 0xf7, 0xff, 0x00},
+        // A restitution of 1e30, which a contact then had, and a snapshot of that was refused.
+        {0x00, 0x00, 0x00, 0x67, 0x5b, 0x61, 0x6b, 0x2a},
     };
     for (const auto& bytes : found) fuzz::try_snapshot(bytes);
 }
