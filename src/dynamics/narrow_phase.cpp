@@ -3,7 +3,6 @@
 #include "dynamics/jobs_in_chunks.h"
 #include "dynamics/round_contact.h"
 #include "dynamics/smooth_contact.h"
-#include "dynamics/untangle.h"
 
 namespace talus {
 
@@ -349,7 +348,7 @@ void NarrowPhase::collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 o
             if (whole > margin) nearest = whole;
         }
         if (nearest < 0) nearest = collide_shapes(sa, sb, turn, apart, axes, margin, chunk.points);
-        untangle(sa, sb, turn, apart, axes, chunk.points);
+        if (is_tangled(chunk.points)) untangle(sa, sb, turn, apart, axes, ways_of(pair, axes), chunk.points);
         found = build_manifolds(chunk, pair, turn, apart);
     }
     chunk.found.push_back({i, found});
@@ -359,6 +358,39 @@ void NarrowPhase::collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 o
     const bool round = a.round || b.round;
     pair.budget = pair.touching ? (round ? -1 : kReuseMotion) : left > kLeastBudget ? left : kLeastBudget;
     wait_for(i, pair.touching ? 0 : pair.budget);
+}
+
+/// What other bodies leave of the ways out of a tangle. Their normals and impulses are those of the step
+/// before: nobody writes them meanwhile.
+Ways NarrowPhase::ways_of(const Pair& pair, const SharedAxes& axes) const {
+    constexpr float kInTheWay = 0.5f;  // cosine
+    unsigned closed[2] = {0, 0};
+    for (const int side : {0, 1}) {
+        const std::int32_t body = side ? pair.b : pair.a;
+        if (!bodies_->hot[std::size_t(body)].dynamic) closed[side] = ~0u;
+        for (std::int32_t i = bodies_->hot[std::size_t(body)].first_pair; i >= 0;) {
+            const Pair& p = table_->pairs[std::size_t(i)];
+            i = p.next[p.a == body ? 0 : 1];
+            const BodyHot& a = bodies_->hot[std::size_t(p.a)];
+            // Manifolds of round bodies are turned while this runs.
+            if (&p == &pair || a.round || (p.b && bodies_->hot[std::size_t(p.b)].round)) continue;
+            for (std::int32_t m = p.first; m >= 0; m = table_->manifolds[std::size_t(m)].next) {
+                const Manifold& q = table_->manifolds[std::size_t(m)];
+                if (!(q.total_impulse > 0)) continue;
+                // Away from this body, where b goes; for a, which goes the other way, reversed.
+                const Vec3 out = mul_transposed(bodies_->hot[std::size_t(pair.a)].rotation,
+                                                a.rotation * q.normal) *
+                                 ((p.a == body) == (side == 1) ? 1.0f : -1.0f);
+                for (int way = 0; way < kWays; way++)
+                    if (dot(out, direction_of(way, axes)) > kInTheWay) closed[side] |= 1u << way;
+            }
+        }
+    }
+    Ways ways{closed[0] & closed[1], -1};
+    if (pair.first >= 0)
+        if (const std::int32_t key = table_->manifolds[std::size_t(pair.first)].key; is_tangle(key))
+            ways.going = key - kFirstTangleKey;
+    return ways;
 }
 
 float NarrowPhase::collide_world(Chunk& chunk, Pair& pair, Vec3 ahead, float margin, float reach) {

@@ -14,6 +14,7 @@
 #include "dynamics/broad_phase.h"
 #include "dynamics/pairs.h"
 #include "dynamics/terrain_patch.h"
+#include "dynamics/untangle.h"
 #include "talus/jobs.h"
 
 #include <vector>
@@ -56,6 +57,7 @@ class NarrowPhase {
     void wait_until_moved(std::int32_t i);
     void collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 offset, Vec3 ahead, float margin,
                  float reach);
+    Ways ways_of(const Pair& pair, const SharedAxes& axes) const;
     float collide_world(Chunk& chunk, Pair& pair, Vec3 ahead, float margin, float reach);
     int build_manifolds(Chunk& chunk, Pair& pair, const Mat3& turn, Vec3 offset);
     void warm_start(Manifold& m, std::int32_t old) const;

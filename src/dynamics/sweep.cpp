@@ -4,6 +4,7 @@
 #include "dynamics/jobs_in_chunks.h"
 #include "dynamics/round_contact.h"
 #include "dynamics/smooth_contact.h"
+#include "dynamics/untangle.h"
 
 namespace talus {
 
@@ -283,6 +284,8 @@ void Sweep::run(BodyStore& bodies, const PairTable& table, const WorldSolids& wo
                 const std::int32_t b = side == 0 ? p.b : p.a;
                 i = p.next[side];
                 if (p.vetoed) continue;
+                // Of a tangle the solver knows only the way out: what stopped it elsewhere would hold it.
+                if (p.first >= 0 && is_tangle(table.manifolds[std::size_t(p.first)].key)) continue;
                 // Farther apart than both went.
                 if (bodies.way[std::size_t(p.a)] + bodies.way[std::size_t(p.b)] <= wait.until) continue;
                 if (b == 0) {

@@ -7,6 +7,27 @@ namespace talus {
 namespace {
 
 constexpr float kBeside = -0.01f;  // separation from which two boxes pass each other
+constexpr float kFree = 0.02f;     // m: an overlap that the pairs of boxes mend
+constexpr float kClosed = 4, kGoing = 0.5f;
+
+/// Where on a way two boxes overlap.
+struct Stretch {
+    float from, to;
+};
+
+/// The first place on a way that is free.
+float first_free(const std::vector<Stretch>& stretches) {
+    float at = 0;
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (const Stretch& s : stretches) {
+            if (!(at - s.from > kFree && s.to - at > kFree)) continue;
+            at = s.to;
+            moved = true;
+        }
+    }
+    return at;
+}
 
 /// Does a way along face axis k (of a, then of b) lead past the other box? Only what lies across it can tell:
 /// the other faces of that box, and its edge k with each edge of the other.
@@ -21,13 +42,14 @@ bool passes_by(const SharedAxes::Separations& s, int k) {
 
 }  // namespace
 
-void untangle(const BodyShape::Data& a, const BodyShape::Data& b, const Mat3& turn, Vec3 offset,
-              const SharedAxes& axes, std::vector<ContactPoint>& points) {
-    std::size_t deepest = 0;
-    for (std::size_t i = 1; i < points.size(); i++)
-        if (points[i].separation < points[deepest].separation) deepest = i;
-    if (points.empty() || points[deepest].separation > -kTangled) return;
+bool is_tangled(const std::vector<ContactPoint>& points) {
+    for (const ContactPoint& p : points)
+        if (p.separation <= -kTangled) return true;
+    return false;
+}
 
+void untangle(const BodyShape::Data& a, const BodyShape::Data& b, const Mat3& turn, Vec3 offset,
+              const SharedAxes& axes, const Ways& ways, std::vector<ContactPoint>& points) {
     // What of a lies where b is. Pieces are all there; of big shapes, whose parts far away do not matter.
     const Vec3 center = turn * ((b.lo + b.hi) * 0.5f) + offset,
                extent = extent_of(turn, (b.hi - b.lo) * 0.5f);
@@ -39,7 +61,7 @@ void untangle(const BodyShape::Data& a, const BodyShape::Data& b, const Mat3& tu
     b.each_solid_near(center_a - extent_a, center_a + extent_a,
                       [&](const CollisionBox& box) { boxes_b.push_back(box); });
 
-    float need[6][2] = {};  // by axis (faces of a, then of b) and sign
+    std::vector<Stretch> stretches[kWays];
     for (const CollisionBox& qb : boxes_b) {
         const Vec3 at = turn * qb.center + offset;
         for (const CollisionBox& qa : boxes_a) {
@@ -49,20 +71,23 @@ void untangle(const BodyShape::Data& a, const BodyShape::Data& b, const Mat3& tu
                 if (passes_by(s, k)) continue;
                 const float reach = std::fabs(s.along[k]) - s.distance[k];
                 for (const int sign : {0, 1}) {
-                    const float n = reach - (sign ? -s.along[k] : s.along[k]);
-                    if (n > need[k][sign]) need[k][sign] = n;
+                    const float middle = sign ? -s.along[k] : s.along[k];
+                    if (middle + reach > 0) stretches[2 * k + sign].push_back({middle - reach, middle + reach});
                 }
             }
         }
     }
-    int axis = 0, sign = 0;
-    for (int k = 0; k < 6; k++)
-        for (const int s : {0, 1})
-            if (need[k][s] < need[axis][sign]) {
-                axis = k;
-                sign = s;
-            }
-    if (need[axis][sign] <= 0) return;
+    int best = 0;
+    float best_need = 0, best_cost = 1e30f;
+    for (int way = 0; way < kWays; way++) {
+        const float need = first_free(stretches[way]);
+        const float cost = need * (ways.closed >> way & 1 ? kClosed : way == ways.going ? kGoing : 1.0f);
+        if (cost >= best_cost) continue;
+        best = way;
+        best_need = need;
+        best_cost = cost;
+    }
+    if (best_need <= 0) return;
     // In the middle of what is deep.
     Vec3 middle;
     float weight = 0;
@@ -72,13 +97,13 @@ void untangle(const BodyShape::Data& a, const BodyShape::Data& b, const Mat3& tu
         weight -= p.separation;
     }
     middle = middle / weight;
-    const Vec3 normal = axes.axis(axis) * (sign ? -1.0f : 1.0f);
-    ContactPoint way = points[deepest];
+    const Vec3 normal = direction_of(best, axes);
+    ContactPoint way = points[0];
     way.normal = normal;
-    way.separation = -need[axis][sign];
-    way.on_a = middle - normal * (0.5f * way.separation);
-    way.on_b = middle + normal * (0.5f * way.separation);
-    way.key = axis * 2 + (sign ? 0 : 1);
+    way.separation = -best_need;
+    way.on_a = middle + normal * (0.5f * best_need);
+    way.on_b = middle - normal * (0.5f * best_need);
+    way.key = kFirstTangleKey + best;
     points.assign(1, way);
 }
 

@@ -67,5 +67,48 @@ TEST(Untangle, PiecesInsideEachOtherComeApart) {
     EXPECT_GT(deep, 30) << "half begin deep";
 }
 
+/// A sweep stopped them where the solver had no contact: they hung in the air while their speed grew.
+TEST(Untangle, PiecesInsideEachOtherFallLikeAnyOther) {
+    std::mt19937 random(11);
+    auto one = [&] { return float(random() % 2001) / 1000 - 1; };
+    for (int i = 0; i < 60; i++) {
+        Space space;
+        Body a = add(space, random_piece(random, 3 + random() % 20), {0, 0, 0}, {});
+        Body b = add(space, random_piece(random, 1 + random() % 6), {one(), one(), one()},
+                           normalized(Quat{one(), one(), one(), one() + 1.1f}));
+        a.set_velocity({0, -60, 0});
+        b.set_velocity({8 * one(), -60 + 8 * one(), 8 * one()});
+        b.set_spin({10 * one(), 10 * one(), 10 * one()});
+        const double ma = double(a.mass()), mb = double(b.mass());
+        auto height = [&] { return (a.center_of_mass().y * ma + b.center_of_mass().y * mb) / (ma + mb); };
+        const double speed = (double(a.velocity().y) * ma + double(b.velocity().y) * mb) / (ma + mb);
+        const double start = height();
+        for (int k = 0; k < 60; k++) space.step(1.0f / 60);
+        EXPECT_NEAR(height() - start, speed - 0.5 * 9.81, 1.5) << "pair " << i;
+    }
+}
+
+/// Up and down are the shortest ways out of the plate, and both are closed: it cannot move, and under the
+/// cube is the ground.
+TEST(Untangle, AWayThatIsClosedIsNotTaken) {
+    Space space;
+    space.set_ground(0.0);
+    BodySettings fixed;
+    fixed.motion = MotionType::fixed;
+    fixed.pose.position = {0, 1.1, 0};
+    space.add_body(BodyShape::box({2, 0.5f, 2}), fixed);  // its underside is at 0.6
+    BodySettings settings;
+    settings.pose.position = {1.6, 0.5, 0.1};
+    const Body cube = space.add_body(BodyShape::box({0.5f, 0.5f, 0.5f}), settings);
+    float fastest = 0;
+    for (int k = 0; k < 180; k++) {
+        space.step(1.0f / 60);
+        fastest = std::max(fastest, length(cube.velocity()));
+    }
+    EXPECT_GT(cube.pose().position.x, 2.48);
+    EXPECT_NEAR(cube.pose().position.y, 0.5, 0.02);
+    EXPECT_LT(fastest, 6);
+}
+
 }  // namespace
 }  // namespace talus
