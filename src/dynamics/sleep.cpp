@@ -6,8 +6,10 @@ namespace talus {
 
 namespace {
 constexpr float kQuietTime = 0.5f;        // s
+constexpr float kStillTime = 2;           // s after which a quiet body need not be slow at this moment
 constexpr float kSettleTime = 0.2f;       // s of that after which a slow body may support sleepers
 constexpr float kSettleSpeed = 0.03f;     // m/s, of any point
+constexpr float kSwaySpeed = 0.5f;        // the same for what has been quiet for long
 constexpr float kQuietMotion = 0.02f;     // m, of any point of the body, in that time
 constexpr std::uint32_t kSleepEvery = 8;  // internal steps between searches
 constexpr float kDeepest = 0.04f;         // m: deeper contacts are pushed apart first
@@ -136,7 +138,9 @@ void Sleep::find_sleepers(BodyStore& bodies, PairTable& table, const Step& step)
         if (!bodies.awake(i)) continue;
         const BodyHot& h = bodies.hot[std::size_t(i)];
         const float quiet = bodies.cold[std::size_t(i)].quiet_time;
-        const bool slow = length(h.velocity) + length(h.spin) * h.radius < kSettleSpeed;
+        // Deep in a heap what does not move has speed all the same: it is pushed to and fro.
+        const float limit = quiet >= kStillTime ? kSwaySpeed : kSettleSpeed;
+        const bool slow = length(h.velocity) + length(h.spin) * h.radius < limit;
         candidate_[std::size_t(i)] = quiet >= kQuietTime && slow    ? kQuiet
                                      : quiet >= kSettleTime && slow ? kSettling
                                                                     : kRestless;

@@ -260,6 +260,25 @@ float Sweep::against_world(const BodyStore& bodies, const WorldSolids& world,
     return 1;
 }
 
+void Sweep::slow_stuck(BodyStore& bodies, std::int32_t a, std::int32_t b) {
+    auto moves = [&](std::int32_t i) { return i && bodies.awake(i); };
+    auto mass_of = [&](std::int32_t i) { return moves(i) ? bodies.cold[std::size_t(i)].mass : 0; };
+    const BodyHot &ha = bodies.hot[std::size_t(a)], &hb = bodies.hot[std::size_t(b)];
+    const Vec3 vb = b ? hb.velocity : Vec3{};
+    const float both = mass_of(a) + mass_of(b);
+    if (!(both > 0)) return;
+    // What does not move weighs more than anything.
+    const Vec3 mean = !moves(a)   ? ha.velocity
+                      : !moves(b) ? vb
+                                  : (ha.velocity * mass_of(a) + vb * mass_of(b)) / both;
+    for (const std::int32_t i : {a, b}) {
+        if (!moves(i)) continue;
+        BodyHot& h = bodies.hot[std::size_t(i)];
+        h.velocity = (h.velocity + mean) * 0.5f;
+        h.spin *= 0.5f;
+    }
+}
+
 void Sweep::run(BodyStore& bodies, const PairTable& table, const WorldSolids& world,
                 const std::uint16_t (&layers)[16], const std::vector<Departure>& moved,
                 const std::vector<std::int32_t>& fast, JobSystem* jobs) {
@@ -290,7 +309,7 @@ void Sweep::run(BodyStore& bodies, const PairTable& table, const WorldSolids& wo
                 if (bodies.way[std::size_t(p.a)] + bodies.way[std::size_t(p.b)] <= wait.until) continue;
                 if (b == 0) {
                     const float share = against_world(bodies, world, layers, a, chunk);
-                    if (share < 1) chunk.stops.push_back({f, share});
+                    if (share < 1) chunk.stops.push_back({f, share, a, 0});
                     continue;
                 }
                 const Path pa = path_of(bodies, a), pb = path_of(bodies, b);
@@ -300,9 +319,9 @@ void Sweep::run(BodyStore& bodies, const PairTable& table, const WorldSolids& wo
                 if (length(pa.step - pb.step) <= kSlowShare * thin) continue;
                 const float share = against_body(bodies, a, b, chunk);
                 if (share >= 1) continue;
-                chunk.stops.push_back({f, share});
+                chunk.stops.push_back({f, share, a, b});
                 const std::int32_t other = departure_of_[std::size_t(b)];
-                if (other >= 0) chunk.stops.push_back({other, share});
+                if (other >= 0) chunk.stops.push_back({other, share, 0, 0});
             }
         }
     });
@@ -310,6 +329,7 @@ void Sweep::run(BodyStore& bodies, const PairTable& table, const WorldSolids& wo
         for (const Chunk::Stop& stop : chunks_[c].stops) {
             float& share = share_[std::size_t(stop.moved)];
             if (stop.share < share) share = stop.share;
+            if (stop.share <= 0 && stop.body) slow_stuck(bodies, stop.body, stop.other);
         }
     for (std::size_t i = 0; i < moved.size(); i++) {
         if (share_[i] >= 1) continue;

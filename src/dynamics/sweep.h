@@ -5,7 +5,8 @@
 // faster than the relative motion along it plus what turning adds, so no wall is skipped, and sliding along
 // a floor is not slowed. Boxes are shrunk by a skin, so that resting contact is no hit.
 // A body that hits stops for the rest of the step with its velocity untouched: the next step finds the
-// contact and solves it as any other hit.
+// contact and solves it as any other hit. What cannot set out at all although that was done is stuck: half
+// of the speed at which the two meet, and of their spins, is taken away, or it would stay there for ever.
 // Source: B. Mirtich, Impulse-based Dynamic Simulation (1996), conservative advancement.
 // Determinism: bodies and pairs in order. Tests: tests/dynamics/tunnel_test.cpp
 #pragma once
@@ -45,6 +46,7 @@ class Sweep {
         Vec3 turn;  // rotation vector bound: its length
         float angle;
     };
+    static void slow_stuck(BodyStore& bodies, std::int32_t a, std::int32_t b);
     Path path_of(const BodyStore& bodies, std::int32_t body) const;
     struct Chunk {
         TerrainPatch patch;
@@ -52,6 +54,7 @@ class Sweep {
         struct Stop {
             std::int32_t moved;
             float share;
+            std::int32_t body, other;  // of the pair; 0: the world
         };
         std::vector<Stop> stops;
     };
