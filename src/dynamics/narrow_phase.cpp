@@ -15,6 +15,7 @@ constexpr float kReuseTravel = 0.02f;   // a step; faster pairs always collide a
 constexpr float kLeastBudget = 0.004f;  // for pairs that nearly touch
 constexpr float kWorldReach = 0.3f;     // how far beyond the margin terrain is looked at
 constexpr float kFastReach = 0.4f;      // beyond it (3 m/s) bricks are looked at first
+constexpr float kHitSpeed = 4;          // m/s
 constexpr std::size_t kChunk = 384;     // pairs
 constexpr float kSameNormal = 0.985f;   // cosine above which normals are one
 constexpr float kSamePoint2 = 0.0025f;  // squared distance below which points are one
@@ -151,10 +152,23 @@ void NarrowPhase::run(BodyStore& bodies, PairTable& table, const BroadPhase& bro
         commit(chunk);
         fill(chunk);
     };
+    tangled_.clear();
+    hits = 0;
     in_chunks(parallel ? jobs : nullptr, chunks, work);
-    if (!parallel) return;
-    for (std::size_t c = 0; c < chunks; c++) commit(chunks_[c]);
-    in_chunks(jobs, chunks, [&](std::size_t c) { fill(chunks_[c]); });
+    if (parallel) {
+        for (std::size_t c = 0; c < chunks; c++) commit(chunks_[c]);
+        in_chunks(jobs, chunks, [&](std::size_t c) { fill(chunks_[c]); });
+    }
+    if (tangled_.empty()) return;
+    // When all other contacts are known: they tell which ways are open.
+    const auto before = std::ptrdiff_t(active.size());
+    Chunk& chunk = chunks_[0];
+    chunk.tangles = true;
+    for (const std::int32_t i : tangled_) update_pair(chunk, i);
+    chunk.tangles = false;
+    commit(chunk);
+    fill(chunk);
+    std::inplace_merge(active.begin(), active.begin() + before, active.end());
 }
 
 void NarrowPhase::join(std::int32_t body) {
@@ -164,7 +178,9 @@ void NarrowPhase::join(std::int32_t body) {
         i = p.next[p.a == body ? 0 : 1];
         // Pairs with what was awake before are in already.
         if (bodies_->awake(other) || bodies_->kinematic_moving(other)) continue;
+        chunks_[0].tangles = true;
         update_pair(chunks_[0], index);
+        chunks_[0].tangles = false;
         commit(chunks_[0]);
         fill(chunks_[0]);
     }
@@ -193,7 +209,11 @@ void NarrowPhase::commit(Chunk& chunk) {
     }
     active.insert(active.end(), chunk.active.begin(), chunk.active.end());
     lost_support.insert(lost_support.end(), chunk.lost_support.begin(), chunk.lost_support.end());
-    for (auto* v : {&chunk.cleared, &chunk.removed, &chunk.active, &chunk.lost_support}) v->clear();
+    tangled_.insert(tangled_.end(), chunk.tangled.begin(), chunk.tangled.end());
+    hits += chunk.hits;
+    chunk.hits = 0;
+    for (auto* v : {&chunk.cleared, &chunk.removed, &chunk.active, &chunk.lost_support, &chunk.tangled})
+        v->clear();
 }
 
 void NarrowPhase::fill(Chunk& chunk) {
@@ -298,7 +318,11 @@ void NarrowPhase::update_pair(Chunk& chunk, std::int32_t i) {
     const std::size_t first_found = chunk.manifolds.size();
     if (anew) {
         const bool was_touching = pair.touching;
-        collide(chunk, i, turn, offset, mul_transposed(a.rotation, ahead), margin, kWorldReach + 2 * motion);
+        if (!collide(chunk, i, turn, offset, mul_transposed(a.rotation, ahead), margin,
+                     kWorldReach + 2 * motion)) {
+            chunk.tangled.push_back(i);
+            return;
+        }
         if (was_touching && !pair.touching) lose(chunk, pair);
         pair.turn = turn;
         pair.offset = offset;
@@ -306,6 +330,7 @@ void NarrowPhase::update_pair(Chunk& chunk, std::int32_t i) {
     }
     if (!pair.touching) return;
     chunk.active.push_back(i);
+    chunk.hits += travel > kHitSpeed * dt_;
     const Vec3 now = pair.b ? offset : mul_transposed(a.rotation, to_float(pair.origin - a.position));
     if (anew)
         for (std::size_t m = first_found; m < chunk.manifolds.size(); m++) chunk.manifolds[m].offset = now;
@@ -314,7 +339,7 @@ void NarrowPhase::update_pair(Chunk& chunk, std::int32_t i) {
             table_->manifolds[std::size_t(m)].offset = now;
 }
 
-void NarrowPhase::collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 offset, Vec3 ahead,
+bool NarrowPhase::collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 offset, Vec3 ahead,
                           float margin, float reach) {
     Pair& pair = table_->pairs[std::size_t(i)];
     const BodyHot& a = bodies_->hot[std::size_t(pair.a)];
@@ -348,7 +373,10 @@ void NarrowPhase::collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 o
             if (whole > margin) nearest = whole;
         }
         if (nearest < 0) nearest = collide_shapes(sa, sb, turn, apart, axes, margin, chunk.points);
-        if (is_tangled(chunk.points)) untangle(sa, sb, turn, apart, axes, ways_of(pair, axes), chunk.points);
+        if (is_tangled(chunk.points)) {
+            if (!chunk.tangles) return false;
+            untangle(sa, sb, turn, apart, axes, ways_of(pair, axes), chunk.points);
+        }
         found = build_manifolds(chunk, pair, turn, apart);
     }
     chunk.found.push_back({i, found});
@@ -358,38 +386,41 @@ void NarrowPhase::collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 o
     const bool round = a.round || b.round;
     pair.budget = pair.touching ? (round ? -1 : kReuseMotion) : left > kLeastBudget ? left : kLeastBudget;
     wait_for(i, pair.touching ? 0 : pair.budget);
+    return true;
 }
 
-/// What other bodies leave of the ways out of a tangle. Their normals and impulses are those of the step
-/// before: nobody writes them meanwhile.
+/// What other bodies leave of the ways out of a tangle.
 Ways NarrowPhase::ways_of(const Pair& pair, const SharedAxes& axes) const {
     constexpr float kInTheWay = 0.5f;  // cosine
     unsigned closed[2] = {0, 0};
+    const Mat3& to_world = bodies_->hot[std::size_t(pair.a)].rotation;
     for (const int side : {0, 1}) {
         const std::int32_t body = side ? pair.b : pair.a;
         if (!bodies_->hot[std::size_t(body)].dynamic) closed[side] = ~0u;
         for (std::int32_t i = bodies_->hot[std::size_t(body)].first_pair; i >= 0;) {
             const Pair& p = table_->pairs[std::size_t(i)];
             i = p.next[p.a == body ? 0 : 1];
-            const BodyHot& a = bodies_->hot[std::size_t(p.a)];
-            // Manifolds of round bodies are turned while this runs.
-            if (&p == &pair || a.round || (p.b && bodies_->hot[std::size_t(p.b)].round)) continue;
+            if (&p == &pair) continue;
             for (std::int32_t m = p.first; m >= 0; m = table_->manifolds[std::size_t(m)].next) {
                 const Manifold& q = table_->manifolds[std::size_t(m)];
-                if (!(q.total_impulse > 0)) continue;
-                // Away from this body, where b goes; for a, which goes the other way, reversed.
-                const Vec3 out = mul_transposed(bodies_->hot[std::size_t(pair.a)].rotation,
-                                                a.rotation * q.normal) *
-                                 ((p.a == body) == (side == 1) ? 1.0f : -1.0f);
+                float push = 0;
+                for (int k = 0; k < q.count; k++) push += q.points[k].impulse;
+                if (!(push > 0)) continue;
+                // Where b would go into it; for a, which goes the other way, reversed.
+                const Vec3 into =
+                    mul_transposed(to_world, bodies_->hot[std::size_t(p.a)].rotation * q.normal) *
+                    ((p.a == body) == (side == 1) ? 1.0f : -1.0f);
                 for (int way = 0; way < kWays; way++)
-                    if (dot(out, direction_of(way, axes)) > kInTheWay) closed[side] |= 1u << way;
+                    if (dot(into, direction_of(way, axes)) > kInTheWay) closed[side] |= 1u << way;
             }
         }
     }
-    Ways ways{closed[0] & closed[1], -1};
+    Ways ways{closed[0] & closed[1]};
     if (pair.first >= 0)
-        if (const std::int32_t key = table_->manifolds[std::size_t(pair.first)].key; is_tangle(key))
-            ways.going = key - kFirstTangleKey;
+        if (const Manifold& m = table_->manifolds[std::size_t(pair.first)]; is_tangle(m.key)) {
+            ways.going = m.key - kFirstTangleKey;
+            ways.left = -m.points[0].separation;
+        }
     return ways;
 }
 

@@ -27,6 +27,8 @@ class NarrowPhase {
     std::vector<std::int32_t> active;
     /// Sleeping bodies whose loaded contact went.
     std::vector<std::int32_t> lost_support;
+    /// Of the active pairs, those whose bodies are fast against each other.
+    std::size_t hits = 0;
 
     void run(BodyStore& bodies, PairTable& table, const BroadPhase& broad, const WorldSolids& world,
              std::uint16_t (&layers)[16], float dt, JobSystem* jobs);
@@ -51,11 +53,15 @@ class NarrowPhase {
         std::vector<std::int32_t> places;            // of `manifolds` in the table
         std::vector<std::int32_t> cleared, removed;  // pairs
         std::vector<std::int32_t> active, lost_support;
+        std::vector<std::int32_t> tangled;  // pairs put off
+        std::size_t hits = 0;
+        bool tangles = false;  // only those are left
     };
     void update_pair(Chunk& chunk, std::int32_t i);
     void wait_for(std::int32_t i, float metres);
     void wait_until_moved(std::int32_t i);
-    void collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 offset, Vec3 ahead, float margin,
+    /// @return false: the pair is tangled, and it is not the turn of those
+    bool collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 offset, Vec3 ahead, float margin,
                  float reach);
     Ways ways_of(const Pair& pair, const SharedAxes& axes) const;
     float collide_world(Chunk& chunk, Pair& pair, Vec3 ahead, float margin, float reach);
@@ -78,6 +84,7 @@ class NarrowPhase {
     std::vector<std::int64_t> reach_;  // by body: its way until the end of this step
     std::vector<float> spin_motion_;   // by body: what turning adds in this step, metres
     std::vector<std::int32_t> todo_;   // pairs
+    std::vector<std::int32_t> tangled_;
     std::vector<Chunk> chunks_;
 };
 

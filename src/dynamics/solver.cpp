@@ -350,7 +350,8 @@ void bounce(ContactBatch<kPoints>& q, std::vector<SolverVelocity>& velocities) {
     int any = 0;
     for (int p = 0; p < kPoints; p++) {
         const auto& c = q.points[p];
-        hit[p] = (simd::splat(-kBounceSpeed) > c.approach) & (c.total > zero) & (q.restitution > zero);
+        // Without restitution too: what the soft contact left of the speed goes.
+        hit[p] = (simd::splat(-kBounceSpeed) > c.approach) & (c.total > zero);
         any |= bits(hit[p]);
     }
     if (!any) return;

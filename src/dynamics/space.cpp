@@ -21,6 +21,7 @@ constexpr float kCalmSpeed = 0.5f;             // m/s: bodies at rest on faces t
 constexpr std::size_t kMoveChunk = 128;        // bodies moved by one thread at once
 constexpr std::size_t kReadChunk = 256;        // touching pairs read by one thread at once
 constexpr std::size_t kManyMovers = 128;       // from then on helpers stay for the whole step
+constexpr std::size_t kManyHits = 64, kHitShare = 16;  // pairs; one in so many: see advance()
 constexpr int kMostHelpers = 8;
 constexpr float kCalm = 6;  // 1/s: how fast their swaying dies out
 
@@ -130,6 +131,12 @@ void Space::State::internal_step(Space* space, float dt, int sub_steps) {
 }
 
 void Space::State::advance(float dt, int sub_steps, JobSystem* jobs) {
+    last_dt = dt;
+    narrow.run(bodies, pairs, broad, world, layers, dt, jobs);
+    // Where a heap comes down pieces are pressed into each other; with twice the sub steps a third as many.
+    if (settings.sub_steps == 0 && narrow.hits >= kManyHits && narrow.hits * kHitShare > narrow.active.size())
+        sub_steps *= 2;
+
     SolverSettings solve;
     solve.sub_steps = sub_steps;
     solve.h = dt / float(sub_steps);
@@ -139,8 +146,6 @@ void Space::State::advance(float dt, int sub_steps, JobSystem* jobs) {
     solve.up = up;
     solve.jobs = jobs;
 
-    last_dt = dt;
-    narrow.run(bodies, pairs, broad, world, layers, dt, jobs);
     wake_hit(dt);
     load_solver(solve.h, jobs);
     solver.build(pairs, narrow.active, solve);
@@ -458,10 +463,12 @@ void Space::State::move_bodies(float dt, JobSystem* jobs) {
     const std::size_t n = solver.drives.size();
     resize_scratch(departures, n);
     resize_scratch(moved, n);
-    in_chunks(jobs, (n + kMoveChunk - 1) / kMoveChunk, [&](std::size_t chunk) {
+    cut_in.assign((n + kMoveChunk - 1) / kMoveChunk, 0);
+    in_chunks(jobs, cut_in.size(), [&](std::size_t chunk) {
         for (std::size_t k = chunk * kMoveChunk; k < (chunk + 1) * kMoveChunk && k < n; k++)
-            moved[k] = move_body(solver.drives[k], dt, departures[k]);
+            moved[k] = move_body(solver.drives[k], dt, departures[k], cut_in[chunk]);
     });
+    for (const char cut : cut_in) slowed = slowed || cut;
     fast.clear();
     for (std::size_t k = 0; k < n; k++) {
         if (moved[k] == kMovedFast) fast.push_back(std::int32_t(k));
@@ -472,7 +479,7 @@ void Space::State::move_bodies(float dt, JobSystem* jobs) {
     }
 }
 
-Space::State::Moved Space::State::move_body(const SolverDrive& d, float dt, Departure& departure) {
+Space::State::Moved Space::State::move_body(const SolverDrive& d, float dt, Departure& departure, char& cut) {
     const std::int32_t i = d.body;
     BodyHot& h = bodies.hot[std::size_t(i)];
     BodyCold& c = bodies.cold[std::size_t(i)];
@@ -513,11 +520,11 @@ Space::State::Moved Space::State::move_body(const SolverDrive& d, float dt, Depa
     for (int k = 0; k < 3; k++) weighted[k] = v.spin[k] * c.root_moments[k] * c.root_moments[k];
     const Mat3 now = spin_frame(h, c);
     h.spin = mul_transposed(now, now * mul_transposed(f.to_spin, weighted));
-    const float spin2 = dot(h.spin, h.spin), most_spin = most_spin_of(h);
-    if (spin2 > most_spin * most_spin) h.spin *= most_spin / std::sqrt(spin2);
+    const float spin = length(h.spin);
+    if (limit(h.spin, most_spin_of(h))) cut = 1;
     if (c.rolling_resistance > 0 && touched[std::size_t(i)]) h.spin *= 1 / (1 + c.rolling_resistance * dt);
     if (touched[std::size_t(i)] == kOnFaces) calm(h, dt);
-    const float far = length(travel) + std::sqrt(spin2) * dt * h.radius;
+    const float far = length(travel) + spin * dt * h.radius;
     return Sweep::needed(h, far) ? kMovedFast : kMoved;
 }
 

@@ -55,7 +55,7 @@ struct Space::State {
     std::vector<char> moved;  ///< parallel to departures: Moved
     std::vector<std::int32_t> to_wake;
     bool slowed = false, slowed_before = false;  ///< more than a step can follow was asked for, and cut
-    std::vector<char> cut_in;                    ///< by chunk of movers: was a force cut?
+    std::vector<char> cut_in;                    ///< by chunk of movers: was something cut?
 
     void internal_step(Space* space, float dt, int sub_steps);
     void advance(float dt, int sub_steps, JobSystem* jobs);
@@ -79,7 +79,7 @@ struct Space::State {
     void calm(BodyHot& body, float dt) const;
     enum Moved : char { kMoved, kMovedFast, kMovedBadly };
     void move_bodies(float dt, JobSystem* jobs);
-    Moved move_body(const SolverDrive& drive, float dt, Departure& departure);
+    Moved move_body(const SolverDrive& drive, float dt, Departure& departure, char& cut);
     void turn_body(std::int32_t body, float dt);
     void forget_removed();
     void end_forces();

@@ -8,7 +8,8 @@ namespace {
 
 constexpr float kBeside = -0.01f;  // separation from which two boxes pass each other
 constexpr float kFree = 0.02f;     // m: an overlap that the pairs of boxes mend
-constexpr float kClosed = 4, kGoing = 0.5f;
+constexpr float kClosed = 2, kGoing = 0.7f;
+constexpr float kLonger = 0.05f;  // m: a way that has become so much longer is not being gone
 
 /// Where on a way two boxes overlap.
 struct Stretch {
@@ -72,7 +73,8 @@ void untangle(const BodyShape::Data& a, const BodyShape::Data& b, const Mat3& tu
                 const float reach = std::fabs(s.along[k]) - s.distance[k];
                 for (const int sign : {0, 1}) {
                     const float middle = sign ? -s.along[k] : s.along[k];
-                    if (middle + reach > 0) stretches[2 * k + sign].push_back({middle - reach, middle + reach});
+                    if (middle + reach > 0)
+                        stretches[2 * k + sign].push_back({middle - reach, middle + reach});
                 }
             }
         }
@@ -81,7 +83,8 @@ void untangle(const BodyShape::Data& a, const BodyShape::Data& b, const Mat3& tu
     float best_need = 0, best_cost = 1e30f;
     for (int way = 0; way < kWays; way++) {
         const float need = first_free(stretches[way]);
-        const float cost = need * (ways.closed >> way & 1 ? kClosed : way == ways.going ? kGoing : 1.0f);
+        const bool going = way == ways.going && need < ways.left + kLonger;
+        const float cost = need * (ways.closed >> way & 1 ? kClosed : going ? kGoing : 1.0f);
         if (cost >= best_cost) continue;
         best = way;
         best_need = need;

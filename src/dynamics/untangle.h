@@ -4,8 +4,8 @@
 // nearest way out of the other box; deep inside a piece of many boxes those ways point against each other
 // and hold the pieces for ever. Here one way is chosen for the whole pair: of the six face directions of
 // each body, the one along which b comes free of a after the least distance, counting every box in its way.
-// A way that other bodies close on both sides counts four times as long, one that is being gone half as
-// long, so that it is kept.
+// A way that other bodies close on both sides counts twice as long (more, and what is pressed together for
+// a moment would go deeper), one that is being gone less long, so that it is kept.
 //
 //     a  ####     the boxes' own ways:  ->  and  <-      the pair's way:  up, by the height of b's foot
 //        #  #
@@ -37,6 +37,7 @@ bool is_tangled(const std::vector<ContactPoint>& points);
 struct Ways {
     unsigned closed = 0;      ///< bit per way
     std::int32_t going = -1;  ///< the way of the step before; -1: none
+    float left = 0;           ///< of it, then
 };
 
 /// Puts one point in the place of `points`, which are tangled.

@@ -75,7 +75,7 @@ TEST(Untangle, PiecesInsideEachOtherFallLikeAnyOther) {
         Space space;
         Body a = add(space, random_piece(random, 3 + random() % 20), {0, 0, 0}, {});
         Body b = add(space, random_piece(random, 1 + random() % 6), {one(), one(), one()},
-                           normalized(Quat{one(), one(), one(), one() + 1.1f}));
+                     normalized(Quat{one(), one(), one(), one() + 1.1f}));
         a.set_velocity({0, -60, 0});
         b.set_velocity({8 * one(), -60 + 8 * one(), 8 * one()});
         b.set_spin({10 * one(), 10 * one(), 10 * one()});
