@@ -1,5 +1,6 @@
 // Case 22, space level: nonsense through every door stays with the body it was given to.
 #include "rigs.h"
+#include "tests/log_lines.h"
 
 #include <limits>
 
@@ -174,6 +175,30 @@ TEST(Quarantine, AbsurdShapesAndSteps) {
     EXPECT_EQ(heavy.motion(), MotionType::fixed);
     EXPECT_EQ(negative.motion(), MotionType::fixed);
     EXPECT_NEAR(good.center_of_mass().y, 0.5, 0.01);
+}
+
+/// A limit that a contact runs into is no more silent than one that a caller does.
+TEST(Quarantine, ASpinThatAHitGivesIsCutAndReported) {
+    for (const float speed : {5.0f, 120.0f}) {
+        LogLines lines;
+        SpaceSettings settings = no_gravity();
+        settings.log = &lines;
+        Rig rig(settings);
+        BodySettings s;
+        Body rod = rig.box({}, {0.5f, 0.05f, 0.05f}, s);
+        s.velocity = {0, 0, speed};
+        s.density = 20000;
+        s.pose.position = {0.45, 0, -1};
+        rig.space.add_body(BodyShape::sphere(0.2f), s);
+        float fastest = 0;
+        for (int i = 0; i < 60; i++) {
+            rig.space.step(kTick);
+            fastest = std::max(fastest, length(rod.spin()));
+        }
+        EXPECT_GT(fastest, 5);
+        EXPECT_LT(fastest, 48.01f);
+        EXPECT_EQ(lines.has("was slowed"), speed > 100) << fastest;
+    }
 }
 
 }  // namespace

@@ -152,5 +152,40 @@ TEST(Shape, GroupsBoundTheirBoxes) {
     }
 }
 
+/// By bricks, not by the box around them, which has 2.7e10 cells.
+TEST(Shape, TwoBlocksFarApart) {
+    BlockTable table;
+    Material m;
+    m.density = 1000;
+    const BlockId id = table.add(m);
+    Grid grid(table);
+    constexpr int kFar = 3000;
+    grid.set({0, 0, 0}, id);
+    grid.set({kFar, kFar, kFar}, id);
+    const BodyShape shape = BodyShape::from_grid(grid, 1);
+    EXPECT_EQ(shape.box_count(), 2u);
+    EXPECT_NEAR(shape.mass(500), 2000, 1e-9);
+    SpaceSettings settings;
+    Rig rig(settings);
+    BodySettings s;
+    s.gravity_factor = 0;
+    Body body = rig.space.add_body(shape, s);
+    EXPECT_NEAR(body.local_center_of_mass().x, 0.5f + kFar / 2, 1e-3f);
+    const double part = 2 * 1000.0 * (kFar / 2) * (kFar / 2);  // of each axis, and 1/6 kg m^2 a block
+    EXPECT_NEAR(body.inertia().xx, 2 * part + 2000.0 / 6, 1e-6 * 2 * part);
+    EXPECT_NEAR(body.inertia().xy, -part, 1e-6 * part);
+    // A ball flies at each of the blocks, and one between them passes.
+    std::vector<Body> balls;
+    for (const float at : {0.5f, 0.5f + kFar, 0.5f + kFar / 2}) {
+        s.pose.position = {double(at), double(at), double(at) - 2};
+        s.velocity = {0, 0, 6};
+        balls.push_back(rig.space.add_body(BodyShape::sphere(0.3f), s));
+    }
+    rig.run(1);
+    EXPECT_LT(balls[0].velocity().z, 1.5f);
+    EXPECT_LT(balls[1].velocity().z, 1.5f);
+    EXPECT_NEAR(balls[2].velocity().z, 6, 1e-4f);
+}
+
 }  // namespace
 }  // namespace talus

@@ -98,7 +98,7 @@ TEST(Untangle, AWayThatIsClosedIsNotTaken) {
     fixed.pose.position = {0, 1.1, 0};
     space.add_body(BodyShape::box({2, 0.5f, 2}), fixed);  // its underside is at 0.6
     BodySettings settings;
-    settings.pose.position = {1.6, 0.5, 0.1};
+    settings.pose.position = {1.8, 0.5, 0.1};
     const Body cube = space.add_body(BodyShape::box({0.5f, 0.5f, 0.5f}), settings);
     float fastest = 0;
     for (int k = 0; k < 180; k++) {
