@@ -174,24 +174,24 @@ DBox Body::bounds() const {
 }
 float Body::friction() const {
     const Access b = access_body(*this);
-    return b ? b.cold->friction : 0;
+    return b ? b.hot->friction : 0;
 }
 void Body::set_friction(float friction) {
     const Recorded call(log_of(*this), Call::body_set_friction, id_, friction);
     const Access b = access_body(*this);
-    if (!b || friction == b.cold->friction || !accept(b, friction)) return;
-    b.cold->friction = sane_friction(friction);
+    if (!b || friction == b.hot->friction || !accept(b, friction)) return;
+    b.hot->friction = sane_friction(friction);
     b.state->refresh_contacts(b.index);
 }
 float Body::restitution() const {
     const Access b = access_body(*this);
-    return b ? b.cold->restitution : 0;
+    return b ? b.hot->restitution : 0;
 }
 void Body::set_restitution(float restitution) {
     const Recorded call(log_of(*this), Call::body_set_restitution, id_, restitution);
     const Access b = access_body(*this);
-    if (!b || restitution == b.cold->restitution || !accept(b, restitution)) return;
-    b.cold->restitution = sane_restitution(restitution);
+    if (!b || restitution == b.hot->restitution || !accept(b, restitution)) return;
+    b.hot->restitution = sane_restitution(restitution);
     b.state->refresh_contacts(b.index);
 }
 float Body::gravity_factor() const {

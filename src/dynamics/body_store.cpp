@@ -29,8 +29,8 @@ std::int32_t BodyStore::add(const BodyShape& shape, const BodySettings& s) {
     c.shape = shape;
     c.motion = s.motion;
     c.density = s.density;
-    c.friction = s.friction;
-    c.restitution = s.restitution;
+    h.friction = s.friction;
+    h.restitution = s.restitution;
     c.linear_damping = s.linear_damping;
     c.angular_damping = s.angular_damping;
     c.rolling_resistance = s.rolling_resistance;
@@ -51,10 +51,10 @@ std::int32_t BodyStore::add(const BodyShape& shape, const BodySettings& s) {
         value = otherwise;
     };
     repair(c.density, defaults.density);
-    repair(c.friction, defaults.friction);
-    repair(c.restitution, defaults.restitution);
-    c.friction = sane_friction(c.friction);
-    c.restitution = sane_restitution(c.restitution);
+    repair(h.friction, defaults.friction);
+    repair(h.restitution, defaults.restitution);
+    h.friction = sane_friction(h.friction);
+    h.restitution = sane_restitution(h.restitution);
     repair(c.linear_damping, 0);
     repair(c.angular_damping, 0);
     repair(c.rolling_resistance, 0);

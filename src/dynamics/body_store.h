@@ -35,7 +35,9 @@ struct alignas(64) BodyHot {
     bool asleep = false;
     std::uint8_t layer = 0;
     bool round = false;  ///< a ball or capsule
+    float friction = 0.6f, restitution = 0.15f;
 };
+static_assert(sizeof(BodyHot) == 3 * 64);
 
 /// The rest. Only of slots in use.
 struct BodyCold {
@@ -51,7 +53,7 @@ struct BodyCold {
     Vec3 root_inverse;  ///< their inverses; zero when not dynamic
     bool isotropic = false;
     bool continuous = true;
-    float density = 1000, friction = 0.6f, restitution = 0.15f;
+    float density = 1000;
     float linear_damping = 0, angular_damping = 0, rolling_resistance = 0, gravity_factor = 1;
     void* owner = nullptr;
     Vec3 force, torque;  ///< of this step, world axes, about the centre of mass

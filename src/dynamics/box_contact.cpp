@@ -23,31 +23,36 @@ constexpr float kAnyDepth = 0.016f;    // deeper than this, take the least overl
 constexpr float kResolved = 0.5f;      // share of the overlap a point must have to resolve it
 constexpr float kGiveUpDepth = 0.9f;   // no face this deep is tried
 
+/// A place in a box, `r` from its middle, or the nearest one that is clearly inside.
+Vec3 pulled_inside(Vec3 r, const CollisionBox& box) {
+    auto pull = [](float at, float half, float center) {
+        const float limit = half - (half > 2 * kInset ? kInset : 0.5f * half);
+        const float low = at < -limit ? -limit : at;
+        return center + (low > limit ? limit : low);
+    };
+    return {pull(r.x, box.half.x, box.center.x), pull(r.y, box.half.y, box.center.y),
+            pull(r.z, box.half.z, box.center.z)};
+}
+
 /// Does a contact at p on the surface of `box`, with this outward normal, lead out of the whole body?
 template <class Solid>
 bool leads_out(Vec3 p, const CollisionBox& box, Vec3 normal, const Solid& solid, float slant) {
     const Vec3 r = p - box.center;
-    unsigned sides = 0;  // axes on which p may leave through the border it is on
-    for (int k = 0; k < 3; k++) {
-        const bool up = normal[k] > 0;
-        const bool inner = up ? r[k] < box.half[k] - kBorder : r[k] > kBorder - box.half[k];
-        if (!(std::fabs(normal[k]) < slant || inner)) sides |= 1u << k;
-    }
+    // Is p on the border this axis leads through, and does the normal lead there?
+    auto leaves = [&](float at, float half, float n) -> unsigned {
+        const float outwards = n > 0 ? at : -at;
+        return unsigned(!(std::fabs(n) < slant)) & unsigned(!(outwards < half - kBorder));
+    };
+    const unsigned sides = leaves(r.x, box.half.x, normal.x) | leaves(r.y, box.half.y, normal.y) << 1 |
+                           leaves(r.z, box.half.z, normal.z) << 2;
     if (!sides) return true;
-    Vec3 q;  // p, pulled inside the box
-    for (int k = 0; k < 3; k++) {
-        const float inset = box.half[k] > 2 * kInset ? kInset : 0.5f * box.half[k];
-        const float limit = box.half[k] - inset;
-        q[k] = box.center[k] + (r[k] > limit ? limit : r[k] < -limit ? -limit : r[k]);
-    }
-    for (int k = 0; k < 3; k++) {
-        if (!(sides >> k & 1)) continue;
-        const bool up = normal[k] > 0;
-        Vec3 beyond = q;
-        beyond[k] = box.center[k] + (up ? box.half[k] + kInset : -box.half[k] - kInset);
-        if (solid.solid_at(beyond)) return false;
-    }
-    return true;
+    const Vec3 q = pulled_inside(r, box);
+    auto beyond = [&](float center, float half, float n) {
+        return center + (n > 0 ? half + kInset : -half - kInset);
+    };
+    if (sides & 1 && solid.solid_at({beyond(box.center.x, box.half.x, normal.x), q.y, q.z})) return false;
+    if (sides & 2 && solid.solid_at({q.x, beyond(box.center.y, box.half.y, normal.y), q.z})) return false;
+    return !(sides & 4 && solid.solid_at({q.x, q.y, beyond(box.center.z, box.half.z, normal.z)}));
 }
 
 /// The same for a point on a face of the box, straight out of it.
@@ -55,12 +60,7 @@ template <class Solid>
 bool leads_out(Vec3 p, const BoxSet<Solid>& set, int box, int axis, float side, float slant) {
     if (set.lone || slant > 1) return true;
     const CollisionBox& c = set.boxes[std::size_t(box)];
-    Vec3 q;
-    for (int k = 0; k < 3; k++) {
-        const float limit = c.half[k] - (c.half[k] > 2 * kInset ? kInset : 0.5f * c.half[k]),
-                    r = p[k] - c.center[k];
-        q[k] = c.center[k] + (r > limit ? limit : r < -limit ? -limit : r);
-    }
+    Vec3 q = pulled_inside(p - c.center, c);
     q[axis] = c.center[axis] + side * (c.half[axis] + kInset);
     return !set.solid->solid_at(q);
 }
@@ -106,7 +106,7 @@ struct BoxPair {
             clip_face(qa.center, qa.half, axis, side, center_b, turn, qb.half, margin + axes.closing(normal),
                       face);
             for (int k = 0; k < face.count; k++) {
-                const Vec3 pb = face.points[k], pa = pb - normal * face.separation[k];
+                const Vec3 pb = face.point(k), pa = pb - normal * face.separation[k];
                 if (!leads_out(pa, a, ia, axis, side, slant)) continue;
                 if (!leads_out(to_b(pb), b, ib, into_b, slant)) continue;
                 add(pa, pb, normal, face.separation[k], axis, side > 0);
@@ -119,9 +119,9 @@ struct BoxPair {
             clip_face(qb.center, qb.half, axis - 3, side, to_b(qa.center), transposed(turn), qa.half,
                       margin + axes.closing(normal), face);
             for (int k = 0; k < face.count; k++) {
-                const Vec3 pb = face.points[k] - out_of_b * face.separation[k];
+                const Vec3 pb = face.point(k) - out_of_b * face.separation[k];
                 if (!leads_out(pb, b, ib, axis - 3, side, slant)) continue;
-                const Vec3 pa = to_a(face.points[k]);
+                const Vec3 pa = to_a(face.point(k));
                 if (!leads_out(pa, a, ia, normal, slant)) continue;
                 add(pa, to_a(pb), normal, face.separation[k], axis, side < 0);
             }
@@ -151,32 +151,45 @@ struct BoxPair {
         add(pa, pb, normal, dot(pb - pa, normal), axis, positive);
     }
 
-    bool hidden(int axis) const {
-        return axis < 3 ? box_a().cover & face_bit(axis, s.along[axis] > 0)
-                        : box_b().cover & face_bit(axis - 3, s.along[axis] < 0);
+    /// Face axes whose face towards the other box is hidden.
+    unsigned hidden() const {
+        unsigned axes_hidden = 0;
+        for (unsigned k = 0; k < 3; k++) {
+            const unsigned up_a = s.along[k] > 0, up_b = s.along[k + 3] < 0;
+            axes_hidden |= (box_a().cover >> (2 * k + up_a) & 1) << k;
+            axes_hidden |= (box_b().cover >> (2 * k + up_b) & 1) << (k + 3);
+        }
+        return axes_hidden;
     }
 
-    /// The best face not yet tried; -1: none.
-    int best_face(unsigned tried, float& best) const {
-        int face = -1;
-        best = kNever;
-        for (int k = 0; k < 3; k++)
-            if (!(tried >> k & 1) && s.distance[k] > best && !hidden(k)) {
-                best = s.distance[k];
-                face = k;
+    /// The best face of those that may be tried; -1: none.
+    int best_face(unsigned may, float& best) const {
+        auto best_of = [&](int first, float& most) {
+            int face = -1;
+            most = kNever;
+            for (int k = first; k < first + 3; k++) {
+                const float d = may >> k & 1 ? s.distance[k] : kNever;
+                face = d > most ? k : face;
+                most = d > most ? d : most;
             }
-        int other = -1;
-        float best_other = kNever;
-        for (int k = 3; k < 6; k++)
-            if (!(tried >> k & 1) && s.distance[k] > best_other && !hidden(k)) {
-                best_other = s.distance[k];
-                other = k;
-            }
-        if (best_other > best + kFaceBias) {
-            best = best_other;
-            face = other;
+            return face;
+        };
+        float best_other;
+        const int face = best_of(0, best), other = best_of(3, best_other);
+        if (!(best_other > best + kFaceBias)) return face;
+        best = best_other;
+        return other;
+    }
+    /// The edges with the largest separation; -1: all are parallel.
+    int best_edge(float& best) const {
+        const Float8 high = simd::load(s.distance + 8);  // the last of them is never the largest
+        best = largest(high);
+        int edge = 8 + __builtin_ctz(unsigned(bits(simd::splat(best) <= high)) | 0x80);
+        for (const int k : {7, 6}) {
+            edge = s.distance[k] >= best ? k : edge;
+            best = s.distance[k] >= best ? s.distance[k] : best;
         }
-        return face;
+        return best > kNever ? edge : -1;
     }
 
     /// Second largest of three face separations: above a hair below zero, only an edge of that box is near.
@@ -192,14 +205,10 @@ struct BoxPair {
         if (second(s.distance) > kHair && second(s.distance + 3) > kHair) return;
 
         float best_face_distance;
-        const int first_face = best_face(0, best_face_distance);
-        int edge = -1;
-        float edge_distance = kNever;
-        for (int k = 6; k < 15; k++)
-            if (s.distance[k] > edge_distance) {
-                edge_distance = s.distance[k];
-                edge = k;
-            }
+        const unsigned shown = ~hidden();
+        const int first_face = best_face(shown, best_face_distance);
+        float edge_distance;
+        const int edge = best_edge(edge_distance);
         const std::size_t before = out.size();
         const float best = best_face_distance > edge_distance ? best_face_distance : edge_distance;
         // When the deepest points are rejected, shallow ones beside them do not mend the overlap: go on.
@@ -211,14 +220,14 @@ struct BoxPair {
         };
         for (const float slant : {kSlant, kSteep, kAnySlant}) {
             if (edge >= 0 && edge_distance > best_face_distance + kEdgeBias) edge_contact(edge, slant);
-            unsigned tried = 0;
+            unsigned may = shown;
             int face = first_face;
             float distance = best_face_distance;
             while (!resolved() && face >= 0) {
                 face_contacts(face, slant);
                 if ((distance > edge_distance ? distance : edge_distance) > -kRetryDepth) break;
-                tried |= 1u << face;
-                face = best_face(tried, distance);
+                may &= ~(1u << face);
+                face = best_face(may, distance);
                 if (distance < -kGiveUpDepth) break;
             }
             if (best > (slant == kSlant ? -kSteepDepth : -kAnyDepth) || resolved()) return;
@@ -283,7 +292,8 @@ SharedAxes::SharedAxes(const Mat3& turn, Vec3 motion) : motion_(motion) {
 
 float SharedAxes::best_axis(Vec3 d, Vec3 ha, Vec3 hb, Vec3& axis_out) const {
     Separations s;
-    evaluate(d, ha, hb, 1e30f, s);
+    float unused;
+    near(d, ha, hb, 1e30f, s, unused);
     int best = 0;
     for (int k = 1; k < 15; k++)
         if (s.distance[k] > s.distance[best]) best = k;
@@ -292,11 +302,10 @@ float SharedAxes::best_axis(Vec3 d, Vec3 ha, Vec3 hb, Vec3& axis_out) const {
 }
 
 Vec3 extent_of(const Mat3& turn, Vec3 half) {
-    Vec3 extent;
-    for (int k = 0; k < 3; k++)
-        extent[k] = std::fabs(turn.m[k][0]) * half.x + std::fabs(turn.m[k][1]) * half.y +
-                    std::fabs(turn.m[k][2]) * half.z;
-    return extent;
+    auto row = [&](const float(&m)[3]) {
+        return std::fabs(m[0]) * half.x + std::fabs(m[1]) * half.y + std::fabs(m[2]) * half.z;
+    };
+    return {row(turn.m[0]), row(turn.m[1]), row(turn.m[2])};
 }
 
 namespace {
@@ -321,9 +330,9 @@ float collide_boxes(const BoxSet<SolidA>& a, Vec3 lo, Vec3 hi, const BoxSet<Soli
             for (std::size_t ia = first; ia < last; ia++) {
                 const CollisionBox& qa = a.boxes[ia];
                 SharedAxes::Separations s;
-                const float distance = axes.evaluate(center - qa.center, qa.half, qb.half, margin, s);
-                if (distance > margin) {
-                    if (distance < nearest) nearest = distance;
+                float apart;
+                if (!axes.near(center - qa.center, qa.half, qb.half, margin, s, apart)) {
+                    if (apart < nearest) nearest = apart;
                     continue;
                 }
                 nearest = -1;

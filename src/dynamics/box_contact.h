@@ -42,9 +42,9 @@ class SharedAxes {
         alignas(32) float distance[16];  ///< of the boxes along each axis
         alignas(32) float along[16];     ///< of the centres, signed
     };
-    /// Largest separation over all axes. `out` is filled when that is at most `margin`, or may be after the
-    /// motion; otherwise the result is above margin.
-    float evaluate(Vec3 between, Vec3 half_a, Vec3 half_b, float margin, Separations& out) const;
+    /// Are two boxes within `margin` on every axis, or may the motion bring them there? If so `out` is
+    /// filled, otherwise `apart` is their largest separation.
+    bool near(Vec3 between, Vec3 half_a, Vec3 half_b, float margin, Separations& out, float& apart) const;
     /// Largest separation and its axis, always.
     float best_axis(Vec3 between, Vec3 half_a, Vec3 half_b, Vec3& axis) const;
 
@@ -66,8 +66,8 @@ class SharedAxes {
     Vec3 motion_;
 };
 
-inline __attribute__((always_inline)) float SharedAxes::evaluate(Vec3 d, Vec3 ha, Vec3 hb, float margin,
-                                                                 Separations& out) const {
+inline __attribute__((always_inline)) bool SharedAxes::near(Vec3 d, Vec3 ha, Vec3 hb, float margin,
+                                                            Separations& out, float& apart) const {
     Float8 along[2], distance[2], after[2];
     for (int g = 0; g < 2; g++) {
         along[g] = x_[g] * simd::splat(d.x) + y_[g] * simd::splat(d.y) + z_[g] * simd::splat(d.z);
@@ -78,18 +78,14 @@ inline __attribute__((always_inline)) float SharedAxes::evaluate(Vec3 d, Vec3 ha
         after[g] = distance[g] + min(parting, simd::splat(0));
     }
     if (bits(max(after[0], after[1]) > simd::splat(margin))) {
-        const Float8 both = max(distance[0], distance[1]);
-        alignas(32) float lanes[8];
-        simd::store(lanes, both);
-        float most = lanes[0];
-        for (int k = 1; k < 8; k++) most = lanes[k] > most ? lanes[k] : most;
-        return most;
+        apart = largest(max(distance[0], distance[1]));
+        return false;
     }
     for (int g = 0; g < 2; g++) {
         simd::store(out.distance + 8 * g, distance[g]);
         simd::store(out.along + 8 * g, along[g]);
     }
-    return margin;
+    return true;
 }
 
 /// Boxes with what tells their inside from their outside.

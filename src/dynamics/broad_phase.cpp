@@ -1,7 +1,6 @@
 #include "dynamics/broad_phase.h"
 
 #include "dynamics/jobs_in_chunks.h"
-#include "math/simd.h"
 
 #include <algorithm>
 
@@ -22,6 +21,7 @@ void BroadPhase::add(std::int32_t body) {
     const auto i = std::size_t(body);
     if (fat_.size() <= i) {
         fat_.resize(i + 1);
+        before_.resize(i + 1);
         moved_.resize(i + 1, 0);
         stale_.resize(i + 1, 0);
     }
@@ -89,6 +89,7 @@ void BroadPhase::update(BodyStore& bodies, PairTable& table, const std::uint16_t
     const bool all = choose_origin(bodies);
     auto refit = [&](std::int32_t body) {
         const auto i = std::size_t(body);
+        if (moved_[i]) before_[i] = fat_[i];
         moved_[i] = 0;
         const BodyHot& b = bodies.hot[i];
         if (b.asleep && !stale_[i] && !all) return;
@@ -101,6 +102,8 @@ void BroadPhase::update(BodyStore& bodies, PairTable& table, const std::uint16_t
                    at[k] + b.hi[k] + (ahead > 0 ? ahead : 0) > f.hi[k];
         }
         if (!out) return;
+        if (all || stale_[i])
+            before_[i] = {{kNowhere, kNowhere, kNowhere}, {-kNowhere, -kNowhere, -kNowhere}};
         fatten(b, i, dt);
         moved_[i] = 1;
         stale_[i] = 0;
@@ -155,27 +158,27 @@ void BroadPhase::sweep_slab(const BodyStore& bodies, const PairTable& table,
     clear_scratch(slab.found);
     const std::size_t n = in.size();
     constexpr std::size_t kPad = 16;  // reads run past the end
-    if (slab.lo_x.size() < n + kPad || slab.lo_x.size() > 2 * (n + kPad)) {
-        if (slab.lo_x.size() > n + kPad) slab.give_back();
-        for (auto* v : {&slab.lo_x, &slab.hi_x, &slab.lo_y, &slab.hi_y, &slab.lo_z, &slab.hi_z})
-            v->resize(n + kPad);
+    Slab::Columns &now = slab.now, &before = slab.before;
+    if (now.lo_x.size() < n + kPad || now.lo_x.size() > 2 * (n + kPad)) {
+        if (now.lo_x.size() > n + kPad) slab.give_back();
+        now.make_room(n + kPad);
+        before.make_room(n + kPad);
         slab.moved_mask.resize(n + kPad);
     }
-    float *lo_x = slab.lo_x.data(), *hi_x = slab.hi_x.data(), *lo_y = slab.lo_y.data(),
-          *hi_y = slab.hi_y.data(), *lo_z = slab.lo_z.data(), *hi_z = slab.hi_z.data();
     std::int32_t* moved_mask = slab.moved_mask.data();
     for (std::size_t i = 0; i < n; i++) {
-        const Fat& f = fat_[std::size_t(in[i])];
-        lo_x[i] = f.lo.x, hi_x[i] = f.hi.x;
-        lo_y[i] = f.lo.y, hi_y[i] = f.hi.y;
-        lo_z[i] = f.lo.z, hi_z[i] = f.hi.z;
+        now.set(i, fat_[std::size_t(in[i])]);
+        before.set(i, before_[std::size_t(in[i])]);
         moved_mask[i] = moved_[std::size_t(in[i])] ? -1 : 0;
     }
+    const Fat nowhere{{kNowhere, 0, 0}, {}};
     for (std::size_t i = n; i < n + kPad; i++) {
-        lo_x[i] = 1e30f;
-        lo_y[i] = hi_y[i] = lo_z[i] = hi_z[i] = 0;
+        now.set(i, nowhere);
+        before.set(i, nowhere);
         moved_mask[i] = 0;
     }
+    const float *lo_x = now.lo_x.data(), *hi_x = now.hi_x.data(), *lo_y = now.lo_y.data(),
+                *hi_y = now.hi_y.data(), *lo_z = now.lo_z.data(), *hi_z = now.hi_z.data();
     for (std::size_t i = 0; i < n; i++) {
         const Float8 hx = simd::splat(hi_x[i]), ly = simd::splat(lo_y[i]), hy = simd::splat(hi_y[i]),
                      lz = simd::splat(lo_z[i]), hz = simd::splat(hi_z[i]);
@@ -186,6 +189,8 @@ void BroadPhase::sweep_slab(const BodyStore& bodies, const PairTable& table,
             const Mask8 hit = in_x & (simd::load(&lo_y[j]) <= hy) & (ly <= simd::load(&hi_y[j])) &
                               (simd::load(&lo_z[j]) <= hz) & (lz <= simd::load(&hi_z[j]));
             int m = bits(hit) & (self_moved | bits(simd::load_mask(&moved_mask[j])));
+            if (!m) continue;
+            m &= ~bits(before.meet(i, j));
             for (; m; m &= m - 1) {
                 const std::size_t k = j + std::size_t(__builtin_ctz(unsigned(m)));
                 // A pair in several slabs is made in the first they share.

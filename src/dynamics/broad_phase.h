@@ -2,15 +2,16 @@
 //
 // Layer: dynamics. Every body has a fat box: its bounds, a margin, and two steps of motion ahead. Only when
 // a body leaves its fat box are partners looked for: bodies sorted in x are swept, eight tests at a time, in
-// slabs of z. Boxes are floats about an origin near the bodies; far out they only grow coarser.
-// A tree was rejected: in heaps most bodies move a little each step, and the sorted order hardly changes.
-// Determinism: pairs are made in slab order, then sorted order, ties by index; threads share the slabs.
-// Tests: tests/dynamics/broad_phase_test.cpp
+// slabs of z. Bodies whose fat boxes met before have their pair already. Boxes are floats about an origin
+// near the bodies; far out they only grow coarser. A tree was rejected: in heaps most bodies move a little
+// each step, and the sorted order hardly changes. Determinism: pairs are made in slab order, then sorted
+// order, ties by index; threads share the slabs. Tests: tests/dynamics/broad_phase_test.cpp
 #pragma once
 
 #include "base/archive.h"
 #include "dynamics/body_store.h"
 #include "dynamics/pairs.h"
+#include "math/simd.h"
 #include "talus/jobs.h"
 
 #include <vector>
@@ -57,16 +58,35 @@ class BroadPhase {
         }
     };
     void fatten(const BodyHot& body, std::size_t i, float dt);
+    static constexpr float kNowhere = 1e30f;
     bool choose_origin(const BodyStore& bodies);
     void sort_by_x();
     /// What one slab holds and finds.
     struct Slab {
         std::vector<std::int32_t> bodies;
-        std::vector<float> lo_x, hi_x, lo_y, hi_y, lo_z, hi_z;
+        struct Columns {
+            std::vector<float> lo_x, hi_x, lo_y, hi_y, lo_z, hi_z;
+            void make_room(std::size_t n) {
+                for (auto* v : {&lo_x, &hi_x, &lo_y, &hi_y, &lo_z, &hi_z}) v->resize(n);
+            }
+            void set(std::size_t i, const Fat& f) {
+                lo_x[i] = f.lo.x, hi_x[i] = f.hi.x;
+                lo_y[i] = f.lo.y, hi_y[i] = f.hi.y;
+                lo_z[i] = f.lo.z, hi_z[i] = f.hi.z;
+            }
+            /// Eight boxes from the j-th on against the i-th.
+            Mask8 meet(std::size_t i, std::size_t j) const {
+                using simd::load, simd::splat;
+                return (load(&lo_x[j]) <= splat(hi_x[i])) & (splat(lo_x[i]) <= load(&hi_x[j])) &
+                       (load(&lo_y[j]) <= splat(hi_y[i])) & (splat(lo_y[i]) <= load(&hi_y[j])) &
+                       (load(&lo_z[j]) <= splat(hi_z[i])) & (splat(lo_z[i]) <= load(&hi_z[j]));
+            }
+        } now, before;
         std::vector<std::int32_t> moved_mask;
         std::vector<NewPair> found;  // not yet in the table
         void give_back() {
-            for (auto* v : {&lo_x, &hi_x, &lo_y, &hi_y, &lo_z, &hi_z}) drop(*v);
+            for (Columns* c : {&now, &before})
+                for (auto* v : {&c->lo_x, &c->hi_x, &c->lo_y, &c->hi_y, &c->lo_z, &c->hi_z}) drop(*v);
             drop(moved_mask);
         }
     };
@@ -75,7 +95,8 @@ class BroadPhase {
     int slab_of(float z) const;
 
     DVec3 origin_;
-    std::vector<Fat> fat_;  // by body
+    std::vector<Fat> fat_;     // by body
+    std::vector<Fat> before_;  // by body: the fat box before the last update; nowhere if all is new
     std::vector<char> moved_, stale_;
     std::vector<std::int32_t> order_;  // by lo.x
     bool many_new_ = false;

@@ -22,9 +22,12 @@ namespace talus {
 
 struct ClippedFace {
     static constexpr int kMost = 24;
-    Vec3 points[kMost];  ///< on the incident face
+    // Of points on the incident face; only the first `count` are set.
+    float place[3][kMost];
     float separation[kMost];
-    int count = 0;
+    int count;
+
+    Vec3 point(int i) const { return {place[0][i], place[1][i], place[2][i]}; }
 };
 
 /// The incident box's face that looks most against face `axis`/`side` of the reference box, clipped to that
@@ -57,16 +60,18 @@ inline void clip_face(Vec3 rc, Vec3 rh, int axis, float side, Vec3 ic, const Mat
 
     out.count = 0;
     auto take = [&](unsigned lanes, Float8 pu, Float8 pv, Float8 pn) {
-        alignas(32) float us[8], vs[8], ns[8];
-        simd::store(us, pu);
-        simd::store(vs, pv);
+        const unsigned near = lanes & unsigned(bits(pn <= splat(margin)));
+        if (!near) return;
+        alignas(32) float us[8], vs[8], as[8], ns[8];
+        simd::store(us, pu + splat(rc[u]));
+        simd::store(vs, pv + splat(rc[v]));
+        simd::store(as, (pn + splat(rh[axis])) * splat(side) + splat(rc[axis]));
         simd::store(ns, pn);
-        for (unsigned m = lanes & unsigned(bits(pn <= splat(margin))); m; m &= m - 1) {
+        for (unsigned m = near; m; m &= m - 1) {
             const int k = __builtin_ctz(m);
-            Vec3& p = out.points[out.count];
-            p[u] = us[k] + rc[u];
-            p[v] = vs[k] + rc[v];
-            p[axis] = (ns[k] + rh[axis]) * side + rc[axis];
+            out.place[u][out.count] = us[k];
+            out.place[v][out.count] = vs[k];
+            out.place[axis][out.count] = as[k];
             out.separation[out.count++] = ns[k];
         }
     };

@@ -16,11 +16,21 @@ constexpr float kLeastBudget = 0.004f;  // for pairs that nearly touch
 constexpr float kWorldReach = 0.3f;     // how far beyond the margin terrain is looked at
 constexpr float kFastReach = 0.4f;      // beyond it (3 m/s) bricks are looked at first
 constexpr float kHitSpeed = 4;          // m/s
-constexpr std::size_t kChunk = 384;     // pairs
+constexpr std::size_t kChunk = 1024;    // pairs, most of which wait
+constexpr std::size_t kBodyChunk = 512;
 constexpr float kSameNormal = 0.985f;   // cosine above which normals are one
 constexpr float kSamePoint2 = 0.0025f;  // squared distance below which points are one
 constexpr float kWarmNormal = 0.9f;     // cosine above which impulses are handed on
 constexpr float kWarmPoint2 = 0.02f;    // squared distance below which they are
+
+void fetch(const void* at, int lines) {
+    for (int line = 0; line < lines; line++) __builtin_prefetch(static_cast<const char*>(at) + 64 * line);
+}
+
+float largest(Vec3 v) {
+    const float xy = v.x > v.y ? v.x : v.y;
+    return xy > v.z ? xy : v.z;
+}
 
 /// Angle between two attitudes, from the difference of their matrices; small angles.
 float turn_between(const Mat3& a, const Mat3& b) {
@@ -102,87 +112,147 @@ void NarrowPhase::run(BodyStore& bodies, PairTable& table, const BroadPhase& bro
     layers_ = layers;
     dt_ = dt;
     active.clear();
-    // What moves reaches at least a unit farther, so its pairs with what rests are looked at.
-    reach_ = bodies.way;
-    spin_motion_.assign(bodies.way.size(), 0);
-    for (std::int32_t i = 1; i < bodies.size(); i++) {
-        const BodyHot& h = bodies.hot[std::size_t(i)];
-        if (!h.exists || h.asleep || (!h.dynamic && !bodies.kinematic_moving(i))) continue;
-        spin_motion_[std::size_t(i)] = 0.5f * dt * length(h.spin) * h.radius;
-        reach_[std::size_t(i)] += BodyStore::to_way(dt * length(h.velocity) + spin_motion_[std::size_t(i)]);
-    }
-    clear_scratch(todo_);
-    const auto n = std::int32_t(table.waits.size());
-    for (std::int32_t i = 0; i < n; i++) {
-        const PairWait& w = table.waits[std::size_t(i)];
-        if (reach_[std::size_t(w.a)] + reach_[std::size_t(w.b)] > w.until) todo_.push_back(i);
-    }
+    beside_sleepers.clear();
+    tangled_.clear();
+    hits = 0;
+    const std::size_t bodies_count = bodies.way.size();
+    reach_.resize(bodies_count);
+    glances_.resize(bodies_count);
+    states_.resize(bodies_count);
+    in_chunks(jobs, (bodies_count + kBodyChunk - 1) / kBodyChunk, [&](std::size_t c) {
+        for (std::size_t i = c * kBodyChunk; i < (c + 1) * kBodyChunk && i < bodies_count; i++) glance(i);
+    });
 
-    const std::size_t chunks = (todo_.size() + kChunk - 1) / kChunk;
+    const std::size_t n = table.waits.size(), chunks = (n + kChunk - 1) / kChunk;
     const bool parallel = jobs && jobs->worker_count() > 1 && chunks > 1;
     if (chunks_.empty() || (parallel && chunks_.size() < chunks)) chunks_.resize(parallel ? chunks : 1);
     const std::size_t spare = chunks + 1;  // lists of chunks from busier times go
     if (chunks_.size() > 2 * spare) chunks_.erase(chunks_.begin() + std::ptrdiff_t(spare), chunks_.end());
-    auto work = [&](std::size_t c) {
+    in_chunks(parallel ? jobs : nullptr, chunks, [&](std::size_t c) {
         Chunk& chunk = chunks_[parallel ? c : 0];
-        const std::size_t first = c * kChunk,
-                          last = first + kChunk < todo_.size() ? first + kChunk : todo_.size();
-        for (std::size_t i = first; i < last; i++) {
-            if (i + 8 < last) {
-                const auto* p = reinterpret_cast<const char*>(&table.pairs[std::size_t(todo_[i + 8])]);
-                for (int line = 0; line < 3; line++) __builtin_prefetch(p + 64 * line);
-            }
-            if (i + 6 < last) {
-                const PairWait& ahead = table.waits[std::size_t(todo_[i + 6])];
-                const auto* a = reinterpret_cast<const char*>(&bodies.hot[std::size_t(ahead.a)]);
-                const auto* b = reinterpret_cast<const char*>(&bodies.hot[std::size_t(ahead.b)]);
-                for (int line = 0; line < 3; line++) {
-                    __builtin_prefetch(a + 64 * line);
-                    __builtin_prefetch(b + 64 * line);
-                }
-            }
-            if (i + 3 < last && table.pairs[std::size_t(todo_[i + 3])].first >= 0) {
-                const auto* m = reinterpret_cast<const char*>(
-                    &table.manifolds[std::size_t(table.pairs[std::size_t(todo_[i + 3])].first)]);
-                for (int line = 0; line < 4; line++) __builtin_prefetch(m + 64 * line);
-            }
-            update_pair(chunk, todo_[i]);
-        }
+        update_pairs(chunk, c * kChunk, (c + 1) * kChunk < n ? (c + 1) * kChunk : n);
         if (parallel) return;
         commit(chunk);
         fill(chunk);
-    };
-    tangled_.clear();
-    hits = 0;
-    in_chunks(parallel ? jobs : nullptr, chunks, work);
+    });
     if (parallel) {
         for (std::size_t c = 0; c < chunks; c++) commit(chunks_[c]);
         in_chunks(jobs, chunks, [&](std::size_t c) { fill(chunks_[c]); });
     }
-    if (tangled_.empty()) return;
-    // When all other contacts are known: they tell which ways are open.
-    const auto before = std::ptrdiff_t(active.size());
+    if (!tangled_.empty()) collide_tangled();
+}
+
+/// When all other contacts are known: they tell which ways are open.
+void NarrowPhase::collide_tangled() {
+    const auto before = std::ptrdiff_t(active.size()),
+               sleepers_before = std::ptrdiff_t(beside_sleepers.size());
     Chunk& chunk = chunks_[0];
     chunk.tangles = true;
-    for (const std::int32_t i : tangled_) update_pair(chunk, i);
+    for (Anew& p : tangled_) {
+        const Pair& pair = table_->pairs[std::size_t(p.pair)];
+        p.active = std::int32_t(chunk.active.size());
+        chunk.active.push_back({p.pair, pair.a, pair.b, kNoneFound});
+        chunk.anew.push_back(p);
+    }
+    collide_anew(chunk);
     chunk.tangles = false;
     commit(chunk);
     fill(chunk);
-    std::inplace_merge(active.begin(), active.begin() + before, active.end());
+    std::inplace_merge(active.begin(), active.begin() + before, active.end(),
+                       [](const ActivePair& x, const ActivePair& y) { return x.pair < y.pair; });
+    std::inplace_merge(beside_sleepers.begin(), beside_sleepers.begin() + sleepers_before,
+                       beside_sleepers.end());
+}
+
+/// Those that are due of the pairs first .. last - 1.
+void NarrowPhase::update_pairs(Chunk& chunk, std::size_t first, std::size_t last) {
+    chunk.todo.resize(kChunk);
+    std::int32_t* const todo = chunk.todo.data();
+    std::size_t n = 0;
+    for (std::size_t i = first; i < last; i++) {  // without a branch: which are due cannot be foreseen
+        const PairWait& w = table_->waits[i];
+        todo[n] = std::int32_t(i);
+        n += reach_[std::size_t(w.a)] + reach_[std::size_t(w.b)] > w.until;
+    }
+    for (std::size_t i = 0; i < n; i++) {
+        if (i + 12 < n) {
+            const PairWait& ahead = table_->waits[std::size_t(todo[i + 12])];
+            fetch(&table_->pairs[std::size_t(todo[i + 12])], 2);
+            fetch(&glances_[std::size_t(ahead.a)], 1);
+            fetch(&glances_[std::size_t(ahead.b)], 1);
+            fetch(&bodies_->hot[std::size_t(ahead.a)], 2);
+            fetch(&bodies_->hot[std::size_t(ahead.b)], 2);
+        }
+        if (i + 4 < n) {
+            const std::int32_t m = table_->pairs[std::size_t(todo[i + 4])].first;
+            if (m >= 0) fetch(&table_->manifolds[std::size_t(m)].offset, 1);
+        }
+        look_at(chunk, todo[i]);
+    }
+    collide_anew(chunk);
+}
+
+void NarrowPhase::collide_anew(Chunk& chunk) {
+    const std::size_t n = chunk.anew.size();
+    for (std::size_t i = 0; i < n; i++) {
+        if (i + 6 < n) {
+            const Pair& ahead = table_->pairs[std::size_t(chunk.anew[i + 6].pair)];
+            if (ahead.first >= 0) fetch(&table_->manifolds[std::size_t(ahead.first)], 4);
+            for (const std::int32_t body : {ahead.a, ahead.b}) {
+                const BodyHot& h = bodies_->hot[std::size_t(body)];
+                fetch(&h.friction, 1);
+                if (h.shape) fetch(h.shape, 3);
+            }
+        }
+        if (i + 2 < n) {
+            const Pair& ahead = table_->pairs[std::size_t(chunk.anew[i + 2].pair)];
+            for (const std::int32_t body : {ahead.a, ahead.b})
+                if (const BodyShape::Data* shape = bodies_->hot[std::size_t(body)].shape) {
+                    fetch(shape->solids.data(), 2);
+                    fetch(shape->cells.words.data(), 1);
+                }
+        }
+        collide_anew(chunk, chunk.anew[i]);
+    }
+    chunk.anew.clear();
+    // In the order of pairs, those that do not touch left out.
+    std::size_t kept = 0;
+    for (const ActivePair& p : chunk.active) {
+        if (p.first == kNoneFound) continue;
+        chunk.active[kept++] = p;
+        if (p.b && (states_[std::size_t(p.a)] ^ states_[std::size_t(p.b)]) & kAsleep)
+            chunk.beside_sleepers.push_back(p.pair);
+    }
+    chunk.active.resize(kept);
+}
+
+void NarrowPhase::glance(std::size_t i) {
+    const BodyHot& h = bodies_->hot[i];
+    const bool kinematic = bodies_->kinematic_moving(std::int32_t(i)), awake = h.dynamic && !h.asleep;
+    const bool moves = h.exists && (awake || kinematic);
+    const float spin_motion = moves ? 0.5f * dt_ * length(h.spin) * h.radius : 0;
+    glances_[i] = {h.position, h.lo, h.hi, h.velocity, spin_motion};
+    states_[i] = std::uint8_t((awake ? kAwake : 0) | (h.asleep ? kAsleep : 0) | (kinematic ? kKinematic : 0) |
+                              (i > 0 && h.exists && broad_->moved(std::int32_t(i)) ? kNewBox : 0));
+    // What moves reaches at least a unit farther, so its pairs with what rests are looked at.
+    reach_[i] = bodies_->way[i] + (moves ? BodyStore::to_way(dt_ * length(h.velocity) + spin_motion) : 0);
 }
 
 void NarrowPhase::join(std::int32_t body) {
+    Chunk& chunk = chunks_[0];
+    glance(std::size_t(body));
     for (std::int32_t i = bodies_->hot[std::size_t(body)].first_pair; i >= 0;) {
         const Pair& p = table_->pairs[std::size_t(i)];
         const std::int32_t index = i, other = p.a == body ? p.b : p.a;
         i = p.next[p.a == body ? 0 : 1];
         // Pairs with what was awake before are in already.
         if (bodies_->awake(other) || bodies_->kinematic_moving(other)) continue;
-        chunks_[0].tangles = true;
-        update_pair(chunks_[0], index);
-        chunks_[0].tangles = false;
-        commit(chunks_[0]);
-        fill(chunks_[0]);
+        chunk.tangles = true;
+        look_at(chunk, index);
+        collide_anew(chunk);
+        chunk.tangles = false;
+        commit(chunk);
+        fill(chunk);
     }
 }
 
@@ -207,13 +277,33 @@ void NarrowPhase::commit(Chunk& chunk) {
             if (k == 0) pair.first = chunk.places.back();
         }
     }
-    active.insert(active.end(), chunk.active.begin(), chunk.active.end());
+    for (ActivePair& p : chunk.active) {
+        if (p.first == kNotYetPlaced) p.first = table_->pairs[std::size_t(p.pair)].first;
+        active.push_back(p);
+    }
     lost_support.insert(lost_support.end(), chunk.lost_support.begin(), chunk.lost_support.end());
+    beside_sleepers.insert(beside_sleepers.end(), chunk.beside_sleepers.begin(), chunk.beside_sleepers.end());
     tangled_.insert(tangled_.end(), chunk.tangled.begin(), chunk.tangled.end());
     hits += chunk.hits;
     chunk.hits = 0;
-    for (auto* v : {&chunk.cleared, &chunk.removed, &chunk.active, &chunk.lost_support, &chunk.tangled})
-        v->clear();
+    chunk.active.clear();
+    chunk.tangled.clear();
+    for (auto* v : {&chunk.cleared, &chunk.removed, &chunk.beside_sleepers, &chunk.lost_support}) v->clear();
+}
+
+bool NarrowPhase::replace(Chunk& chunk, const Pair& pair, int count) {
+    int had = 0;
+    for (std::int32_t m = pair.first; m >= 0; m = table_->manifolds[std::size_t(m)].next) had++;
+    if (had != count) return false;
+    std::size_t from = chunk.manifolds.size() - std::size_t(count);
+    for (std::int32_t at = pair.first; at >= 0; from++) {
+        Manifold& m = table_->manifolds[std::size_t(at)];
+        const std::int32_t next = m.next;
+        m = chunk.manifolds[from];
+        at = m.next = next;
+    }
+    chunk.manifolds.resize(chunk.manifolds.size() - std::size_t(count));
+    return true;
 }
 
 void NarrowPhase::fill(Chunk& chunk) {
@@ -248,21 +338,20 @@ void NarrowPhase::wait_until_moved(std::int32_t i) {
     w.until = bodies_->way[std::size_t(w.a)] + bodies_->way[std::size_t(w.b)];
 }
 
-void NarrowPhase::update_pair(Chunk& chunk, std::int32_t i) {
+/// Most pairs need no more than this: they are still apart, or hold on to their contacts.
+void NarrowPhase::look_at(Chunk& chunk, std::int32_t i) {
     Pair& pair = table_->pairs[std::size_t(i)];
-    const BodyHot& a = bodies_->hot[std::size_t(pair.a)];
-    const BodyHot& b = bodies_->hot[std::size_t(pair.b)];
-    const bool a_awake = a.dynamic && !a.asleep, b_awake = b.dynamic && !b.asleep;
-    if (!a_awake && !b_awake) {
+    const std::uint8_t state_a = states_[std::size_t(pair.a)], state_b = states_[std::size_t(pair.b)];
+    if (!((state_a | state_b) & kAwake)) {
         // A moving kinematic body must wake what sleeps on it.
-        const bool pushed = (a.asleep && bodies_->kinematic_moving(pair.b)) ||
-                            (b.asleep && bodies_->kinematic_moving(pair.a));
+        const bool pushed =
+            (state_a & kAsleep && state_b & kKinematic) || (state_b & kAsleep && state_a & kKinematic);
         if (!pushed) {
             wait_until_moved(i);
             return;
         }
     }
-    if (pair.b != 0 && (broad_->moved(pair.a) || broad_->moved(pair.b)) && !broad_->overlap(pair.a, pair.b)) {
+    if (pair.b != 0 && (state_a | state_b) & kNewBox && !broad_->overlap(pair.a, pair.b)) {
         if (pair.touching) lose(chunk, pair);
         chunk.removed.push_back(i);
         return;
@@ -271,25 +360,19 @@ void NarrowPhase::update_pair(Chunk& chunk, std::int32_t i) {
         wait_until_moved(i);
         return;
     }
-    const Vec3 between = pair.b ? to_float(b.position - a.position) : Vec3{};
-    const Vec3 relative = b.velocity - a.velocity;
+    const Glance &ga = glances_[std::size_t(pair.a)], &gb = glances_[std::size_t(pair.b)];
+    const Vec3 between = pair.b ? to_float(gb.position - ga.position) : Vec3{};
+    const Vec3 relative = gb.velocity - ga.velocity;
     const float travel = length(relative) * dt_;
-    const float radius_b = pair.b ? b.radius : 0;
-    const float motion = travel + spin_motion_[std::size_t(pair.a)] + spin_motion_[std::size_t(pair.b)];
+    const float motion = travel + ga.spin_motion + gb.spin_motion;
     const float spins = motion - travel;
     const float margin = kMargin + (spins < kMostMotion ? spins : kMostMotion);
     const Vec3 ahead = relative * (travel > kMostMotion ? kMostMotion / travel * dt_ : dt_);
     if (pair.b) {
-        float gap = -1, after = -1;  // now, and at the end of the step
-        for (int k = 0; k < 3; k++) {
-            const float above = between[k] + b.lo[k] - a.hi[k], below = a.lo[k] - between[k] - b.hi[k];
-            gap = above > gap ? above : gap;
-            gap = below > gap ? below : gap;
-            const float up = above + (ahead[k] < 0 ? ahead[k] : 0),
-                        down = below - (ahead[k] > 0 ? ahead[k] : 0);
-            after = up > after ? up : after;
-            after = down > after ? down : after;
-        }
+        // Gaps of the bounds along each axis, on either side: now, and at the end of the step.
+        const Vec3 above = between + gb.lo - ga.hi, below = ga.lo - between - gb.hi, none;
+        const float gap = largest(max(above, below)),
+                    after = largest(max(above + min(ahead, none), below - max(ahead, none)));
         if (after > margin) {
             if (pair.first >= 0) {
                 chunk.cleared.push_back(i);
@@ -301,46 +384,55 @@ void NarrowPhase::update_pair(Chunk& chunk, std::int32_t i) {
             return;
         }
     }
+    const BodyHot &a = bodies_->hot[std::size_t(pair.a)], &b = bodies_->hot[std::size_t(pair.b)];
     const Mat3 turn = pair.b ? mul_transposed(a.rotation, b.rotation) : transposed(a.rotation);
     const Vec3 offset = mul_transposed(a.rotation, between);  // centre to centre, axes of a
-
-    bool anew = true;
-    if (pair.budget >= 0) {
+    bool anew = pair.budget < 0 || (pair.touching && !(travel < kReuseTravel));
+    if (!anew) {
         const Vec3 moved = pair.b ? offset - pair.offset : to_float(a.position - pair.position);
-        const float used = length(moved) + turn_between(turn, pair.turn) * (pair.b ? radius_b : a.radius);
-        if (pair.touching) {
-            anew = !(used < pair.budget && travel < kReuseTravel);
-        } else {
-            anew = !(used + motion < pair.budget);
-            if (!anew) wait_for(i, pair.budget - used);
-        }
+        const float used = length(moved) + turn_between(turn, pair.turn) * (pair.b ? b.radius : a.radius);
+        anew = !(used + (pair.touching ? 0 : motion) < pair.budget);
+        if (!anew && !pair.touching) wait_for(i, pair.budget - used);
     }
-    const std::size_t first_found = chunk.manifolds.size();
     if (anew) {
-        const bool was_touching = pair.touching;
-        if (!collide(chunk, i, turn, offset, mul_transposed(a.rotation, ahead), margin,
-                     kWorldReach + 2 * motion)) {
-            chunk.tangled.push_back(i);
-            return;
-        }
-        if (was_touching && !pair.touching) lose(chunk, pair);
-        pair.turn = turn;
-        pair.offset = offset;
-        if (!pair.b) pair.position = a.position;
+        chunk.anew.push_back({i, std::int32_t(chunk.active.size()), turn, offset,
+                              mul_transposed(a.rotation, ahead), margin, kWorldReach + 2 * motion, travel});
+        chunk.active.push_back({i, pair.a, pair.b, kNoneFound});
+        return;
     }
     if (!pair.touching) return;
-    chunk.active.push_back(i);
+    chunk.active.push_back({i, pair.a, pair.b, pair.first});
     chunk.hits += travel > kHitSpeed * dt_;
     const Vec3 now = pair.b ? offset : mul_transposed(a.rotation, to_float(pair.origin - a.position));
-    if (anew)
-        for (std::size_t m = first_found; m < chunk.manifolds.size(); m++) chunk.manifolds[m].offset = now;
-    else
-        for (std::int32_t m = pair.first; m >= 0; m = table_->manifolds[std::size_t(m)].next)
-            table_->manifolds[std::size_t(m)].offset = now;
+    for (std::int32_t m = pair.first; m >= 0; m = table_->manifolds[std::size_t(m)].next)
+        table_->manifolds[std::size_t(m)].offset = now;
 }
 
-bool NarrowPhase::collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 offset, Vec3 ahead,
-                          float margin, float reach) {
+void NarrowPhase::collide_anew(Chunk& chunk, const Anew& p) {
+    Pair& pair = table_->pairs[std::size_t(p.pair)];
+    const BodyHot& a = bodies_->hot[std::size_t(pair.a)];
+    const bool was_touching = pair.touching;
+    const std::size_t first_found = chunk.manifolds.size();
+    const int found = collide(chunk, p.pair, p.turn, p.offset, p.ahead, p.margin, p.reach);
+    if (found < 0) {
+        chunk.tangled.push_back(p);
+        return;
+    }
+    if (was_touching && !pair.touching) lose(chunk, pair);
+    pair.turn = p.turn;
+    pair.offset = p.offset;
+    if (!pair.b) pair.position = a.position;
+    const Vec3 now = pair.b ? p.offset : mul_transposed(a.rotation, to_float(pair.origin - a.position));
+    for (std::size_t m = first_found; m < chunk.manifolds.size(); m++) chunk.manifolds[m].offset = now;
+    const bool in_place = !chunk.tangles && replace(chunk, pair, found);
+    if (!in_place) chunk.found.push_back({p.pair, found});
+    if (!pair.touching) return;
+    chunk.active[std::size_t(p.active)].first = in_place ? pair.first : kNotYetPlaced;
+    chunk.hits += p.travel > kHitSpeed * dt_;
+}
+
+int NarrowPhase::collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 offset, Vec3 ahead,
+                         float margin, float reach) {
     Pair& pair = table_->pairs[std::size_t(i)];
     const BodyHot& a = bodies_->hot[std::size_t(pair.a)];
     const BodyHot& b = bodies_->hot[std::size_t(pair.b)];
@@ -368,25 +460,25 @@ bool NarrowPhase::collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 o
         if (!sa.only_box() || !sb.only_box()) {
             SharedAxes::Separations unused;
             const Vec3 ca = (sa.lo + sa.hi) * 0.5f, cb = (sb.lo + sb.hi) * 0.5f;
-            const float whole = axes.evaluate(turn * cb + apart - ca, (sa.hi - sa.lo) * 0.5f,
-                                              (sb.hi - sb.lo) * 0.5f, margin, unused);
-            if (whole > margin) nearest = whole;
+            float apart_by;
+            if (!axes.near(turn * cb + apart - ca, (sa.hi - sa.lo) * 0.5f, (sb.hi - sb.lo) * 0.5f, margin,
+                           unused, apart_by))
+                nearest = apart_by;
         }
         if (nearest < 0) nearest = collide_shapes(sa, sb, turn, apart, axes, margin, chunk.points);
         if (is_tangled(chunk.points)) {
-            if (!chunk.tangles) return false;
+            if (!chunk.tangles) return kPutOff;
             untangle(sa, sb, turn, apart, axes, ways_of(pair, axes), chunk.points);
         }
         found = build_manifolds(chunk, pair, turn, apart);
     }
-    chunk.found.push_back({i, found});
     pair.touching = found > 0;
     const float left = nearest - kMargin;
     // What is round rolls away under its contacts.
     const bool round = a.round || b.round;
     pair.budget = pair.touching ? (round ? -1 : kReuseMotion) : left > kLeastBudget ? left : kLeastBudget;
     wait_for(i, pair.touching ? 0 : pair.budget);
-    return true;
+    return found;
 }
 
 /// What other bodies leave of the ways out of a tangle.
@@ -561,8 +653,7 @@ int NarrowPhase::build_manifolds(Chunk& chunk, Pair& pair, const Mat3& turn, Vec
         m.key = lead.key;
         const float fa = friction_of(pair.a, lead.friction_a), fb = friction_of(pair.b, lead.friction_b);
         m.friction = std::sqrt(fa * fb);
-        const float ea = bodies_->cold[std::size_t(pair.a)].restitution;
-        const float eb = pair.b ? bodies_->cold[std::size_t(pair.b)].restitution : 0;
+        const float ea = a.restitution, eb = pair.b ? b.restitution : 0;
         m.restitution = ea > eb ? ea : eb;
         for (int k = 0; k < m.count; k++) {
             const ContactPoint& p = points[std::size_t(cluster[std::size_t(k)])];

@@ -2,6 +2,8 @@
 
 #include "base/hash.h"
 
+#include <algorithm>
+
 namespace talus {
 
 namespace {
@@ -103,6 +105,22 @@ void PairTable::remove(std::int32_t pair, std::int32_t& first_of_a, std::int32_t
     free_pairs_.push_back(pair);
 }
 
+void PairTable::sort_pairs() {
+    struct Place {
+        std::uint64_t key;
+        std::size_t at;
+    };
+    std::vector<Place> order;
+    order.reserve(used_);
+    for (std::size_t i = 0; i < pairs.size(); i++)
+        if (!pairs[i].dead) order.push_back({key(pairs[i].a, pairs[i].b), i});
+    std::sort(order.begin(), order.end(), [](const Place& x, const Place& y) { return x.key < y.key; });
+    std::vector<Pair> sorted;
+    sorted.reserve(order.size());
+    for (const Place& p : order) sorted.push_back(pairs[p.at]);
+    pairs.swap(sorted);
+}
+
 void PairTable::sort_manifolds() {
     std::vector<Manifold> sorted;
     sorted.reserve(manifolds.size());
@@ -118,7 +136,6 @@ void PairTable::sort_manifolds() {
     }
     manifolds.swap(sorted);
     free_manifold_ = -1;
-    if (pairs.capacity() > 2 * pairs.size()) pairs = std::vector<Pair>(pairs);
 }
 
 void PairTable::clear_hash() {

@@ -11,7 +11,6 @@
 #include "base/give_back.h"
 #include "talus/math.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -42,20 +41,27 @@ struct alignas(32) Manifold {
 };
 static_assert(sizeof(Manifold) == 7 * 32);
 
-struct Pair {
+struct alignas(64) Pair {
     std::int32_t a = 0, b = 0;
     std::int32_t first = -1;  ///< manifold
     float budget = -1;        ///< motion left before contacts must be found anew; negative: now
     Vec3 offset;              ///< when last collided: centre of b seen from a (world: see origin)
     Mat3 turn;                ///< when last collided: axes of b in those of a (world: of a)
-    DVec3 origin;             ///< world pairs: where the anchors of b are counted from
-    DVec3 position;           ///< world pairs: of a when last collided
-    float load = 0;           ///< normal force when one side fell asleep, N
+    // second line
+    float load = 0;  ///< normal force when one side fell asleep, N
     bool touching = false, dead = false;
     bool vetoed = false;              ///< by the space's ContactFilter: never collides
     std::uint32_t last_touch = 0;     ///< number of the last step(dt) with an impulse
     std::int32_t first_contact = -1;  ///< its first entry in Space::contacts() of that step
     std::int32_t next[2] = {-1, -1}, prev[2] = {-1, -1};  ///< lists of body a and body b
+    DVec3 origin;    ///< world pairs: where the anchors of b are counted from
+    DVec3 position;  ///< world pairs: of a when last collided
+};
+
+/// A pair that touches, or nearly: what most stages of a step want to know of it.
+struct ActivePair {
+    std::int32_t pair, a, b;
+    std::int32_t first;  ///< manifold
 };
 
 /// A pair is looked at only when its bodies' ways, in the units of BodyStore::way, have added up past this.
@@ -110,6 +116,7 @@ class PairTable {
     }
     void put(std::uint64_t key, std::int32_t value);
     void unlink(std::int32_t pair, int side, std::int32_t& first);
+    void sort_pairs();
     void sort_manifolds();
     void clear_hash();
 
@@ -123,11 +130,8 @@ class PairTable {
 
 template <class F>
 void PairTable::sort(F&& set_first) {
-    std::erase_if(pairs, [](const Pair& p) { return p.dead; });
-    std::sort(pairs.begin(), pairs.end(),
-              [](const Pair& x, const Pair& y) { return x.a != y.a ? x.a < y.a : x.b < y.b; });
+    sort_pairs();
     sort_manifolds();
-    give_back(pairs);
     clear_scratch(free_pairs_);
     clear_hash();
     for (const Pair& p : pairs) {

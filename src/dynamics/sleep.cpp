@@ -31,9 +31,9 @@ void Sleep::update(BodyStore& bodies, PairTable& table, const Step& step, std::v
     if (steps_ % kSleepEvery == 0) find_sleepers(bodies, table, step);
 }
 
-void Sleep::find_hit(const BodyStore& bodies, const PairTable& table, const std::vector<std::int32_t>& active,
+void Sleep::find_hit(const BodyStore& bodies, const PairTable& table, const std::vector<std::int32_t>& beside,
                      float dt, std::vector<std::int32_t>& wake) const {
-    for (const std::int32_t index : active) {
+    for (const std::int32_t index : beside) {
         const Pair& p = table.pairs[std::size_t(index)];
         if (p.b == 0) continue;
         const BodyHot &a = bodies.hot[std::size_t(p.a)], &b = bodies.hot[std::size_t(p.b)];
@@ -91,7 +91,7 @@ void Sleep::find_wakers(BodyStore& bodies, PairTable& table, const Step& step,
     added_load_.resize(bodies.hot.size(), 0);
     carried_load_.resize(bodies.hot.size(), 0);
     loaded_bodies_.clear();
-    for (const std::int32_t index : *step.active) {
+    for (const std::int32_t index : *step.beside) {
         const Pair& p = table.pairs[std::size_t(index)];
         if (p.b == 0) continue;
         const BodyHot &a = bodies.hot[std::size_t(p.a)], &b = bodies.hot[std::size_t(p.b)];
@@ -146,11 +146,9 @@ void Sleep::find_sleepers(BodyStore& bodies, PairTable& table, const Step& step)
                                                                     : kRestless;
     }
     pairs_.clear();
-    for (const std::int32_t i : *step.active) {
-        const Pair& p = table.pairs[std::size_t(i)];
+    for (const ActivePair& p : *step.active)
         if (candidate_[std::size_t(p.a)] == kQuiet || candidate_[std::size_t(p.b)] == kQuiet)
-            pairs_.push_back(i);
-    }
+            pairs_.push_back(p.pair);
     // Who stands on something restless is restless, until nothing changes.
     for (bool changed = true; changed;) {
         changed = false;

@@ -28,13 +28,15 @@ class Sleep {
         Vec3 up;
         float gravity = 0;
         const std::vector<std::int32_t>* awake = nullptr;    ///< bodies that moved
-        const std::vector<std::int32_t>* active = nullptr;   ///< touching pairs
+        const std::vector<ActivePair>* active = nullptr;     ///< touching pairs
+        const std::vector<std::int32_t>* beside = nullptr;   ///< of those, the ones with a sleeper among them
         const std::vector<Vec3>* velocity_before = nullptr;  ///< by body
         JobSystem* jobs = nullptr;
     };
 
     /// Sleepers that something is about to hit in this step.
-    void find_hit(const BodyStore& bodies, const PairTable& table, const std::vector<std::int32_t>& active,
+    /// @param beside  touching pairs, those with a sleeper among them
+    void find_hit(const BodyStore& bodies, const PairTable& table, const std::vector<std::int32_t>& beside,
                   float dt, std::vector<std::int32_t>& wake) const;
     /// Adds bodies to wake to `wake`; puts bodies to sleep.
     void update(BodyStore& bodies, PairTable& table, const Step& step, std::vector<std::int32_t>& wake);

@@ -24,7 +24,7 @@ void archive_contact(A& a, T& c) {
 template <class A, class H, class C>
 void archive_body(A& a, H& h, C& c) {
     a(h.position, h.velocity, h.spin, h.asleep, h.layer);
-    a(c.motion, c.rotation, c.density, c.friction, c.restitution, c.linear_damping, c.angular_damping,
+    a(c.motion, c.rotation, c.density, h.friction, h.restitution, c.linear_damping, c.angular_damping,
       c.rolling_resistance, c.gravity_factor, c.continuous, c.force, c.torque, c.bad);
     a(c.quiet_time, c.rest_position, c.rest_rotation, c.sleep_position);
 }
@@ -44,7 +44,7 @@ void make_finite(BodyHot& h, BodyCold& c) {
             double& x = (*p)[k];
             x = x > kFarthest ? kFarthest : x < -kFarthest ? -kFarthest : std::isfinite(x) ? x : 0;
         }
-    for (float* f : {&c.density, &c.friction, &c.restitution, &c.linear_damping, &c.angular_damping,
+    for (float* f : {&c.density, &h.friction, &h.restitution, &c.linear_damping, &c.angular_damping,
                      &c.rolling_resistance, &c.gravity_factor, &c.quiet_time})
         if (!std::isfinite(*f)) *f = 0;
 }
@@ -64,8 +64,8 @@ void check_body(ByteReader& a, const BodyHot& h, const BodyCold& c) {
         a.check(dot(v, v) <= most, "a body is too fast");
     a.check(c.motion <= MotionType::fixed && h.layer < 16, "there is no such motion or layer");
     a.check(c.density >= 0 && c.density < 1e9f, "a density is out of range");
-    a.check(sane_friction(c.friction) == c.friction, "a friction is out of range");
-    a.check(sane_restitution(c.restitution) == c.restitution, "a restitution is out of range");
+    a.check(sane_friction(h.friction) == h.friction, "a friction is out of range");
+    a.check(sane_restitution(h.restitution) == h.restitution, "a restitution is out of range");
     for (const CollisionBox& b : c.shape.data()->solids)
         for (int k = 0; k < 3; k++)
             a.check(std::fabs(b.center[k]) <= kBiggest && b.half[k] >= 0 && b.half[k] <= kBiggest,
@@ -156,6 +156,7 @@ void BroadPhase::check(ByteReader& a, const BodyStore& bodies, const std::vector
         a.check(fat_[std::size_t(order_[k - 1])].lo.x <= fat_[std::size_t(order_[k])].lo.x,
                 "the order of bodies is none");
     moved_.assign(n, 0);
+    before_ = fat_;
 }
 
 namespace {

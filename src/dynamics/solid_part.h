@@ -37,13 +37,10 @@ struct BoxGroup {
 
 /// How far apart two bounds are along the axis that parts them most; negative: they overlap.
 inline float gap_between(Vec3 lo, Vec3 hi, Vec3 center, Vec3 extent) {
-    float gap = -1e9f;
-    for (int k = 0; k < 3; k++) {
-        const float above = center[k] - extent[k] - hi[k], below = lo[k] - center[k] - extent[k];
-        gap = above > gap ? above : gap;
-        gap = below > gap ? below : gap;
-    }
-    return gap;
+    const Vec3 above = center - extent - hi, below = lo - center - extent;
+    const Vec3 apart = max(above, below);
+    const float across = apart.x > apart.y ? apart.x : apart.y;
+    return across > apart.z ? across : apart.z;
 }
 
 /// Full cells as bits.
@@ -55,7 +52,8 @@ struct Occupancy {
 
     bool at(int x, int y, int z) const {
         x -= origin.x, y -= origin.y, z -= origin.z;
-        if (unsigned(x) >= unsigned(nx) || unsigned(y) >= unsigned(ny) || unsigned(z) >= unsigned(nz))
+        // One branch: which of them fails cannot be foreseen.
+        if ((unsigned(x) >= unsigned(nx)) | (unsigned(y) >= unsigned(ny)) | (unsigned(z) >= unsigned(nz)))
             return false;
         const auto i = std::size_t(x) + std::size_t(nx) * (std::size_t(z) + std::size_t(nz) * std::size_t(y));
         return (words[i >> 6] >> (i & 63)) & 1;

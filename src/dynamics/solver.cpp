@@ -473,21 +473,19 @@ struct ContactSolver::Batches {
 ContactSolver::ContactSolver() : batches_(new Batches) {}
 ContactSolver::~ContactSolver() { delete batches_; }
 
-void ContactSolver::colour(PairTable& table, const std::vector<std::int32_t>& active) {
+void ContactSolver::colour(const PairTable& table, const std::vector<ActivePair>& active) {
     constexpr std::uint64_t kMoving = (std::uint64_t(1) << kMovingColours) - 1;
     for (auto& by_count : batches_->lists)
         for (auto& list : by_count) list.clear();
     overflow_.clear();
-    resize_scratch(used_, frame.size());
+    resize_scratch(used_, pushed.size());
     std::fill(used_.begin(), used_.end(), 0);
     for (std::size_t n = 0; n < active.size(); n++) {
-        if (n + 8 < active.size()) {
-            const std::int32_t ahead = table.pairs[std::size_t(active[n + 8])].first;
-            __builtin_prefetch(reinterpret_cast<const char*>(&table.manifolds[std::size_t(ahead)]) + 160);
-        }
-        const Pair& p = table.pairs[std::size_t(active[n])];
+        if (n + 12 < active.size())
+            __builtin_prefetch(&table.manifolds[std::size_t(active[n + 12].first)].count);
+        const ActivePair& p = active[n];
         const auto a = std::size_t(place[std::size_t(p.a)]), b = std::size_t(place[std::size_t(p.b)]);
-        const bool a_moves = frame[a].inverse_mass > 0, b_moves = frame[b].inverse_mass > 0;
+        const bool a_moves = pushed[a], b_moves = pushed[b];
         for (std::int32_t m = p.first; m >= 0; m = table.manifolds[std::size_t(m)].next) {
             std::uint64_t free;
             if (a_moves && b_moves)
@@ -506,9 +504,7 @@ void ContactSolver::colour(PairTable& table, const std::vector<std::int32_t>& ac
     }
 }
 
-void ContactSolver::build(PairTable& table, const std::vector<std::int32_t>& active,
-                          const SolverSettings& settings) {
-    colour(table, active);
+void ContactSolver::build(PairTable& table, const SolverSettings& settings) {
     Batches& all = *batches_;
     std::size_t n[4] = {};
     for (int c = 0; c < kColours; c++)

@@ -77,11 +77,14 @@ class ContactSolver {
     std::vector<SolverVelocity> velocity;
     std::vector<SolverVelocity> motion;  ///< what velocity added up to
     std::vector<SolverFrame> frame;
+    std::vector<char> pushed;         ///< do contacts change its velocity?
     std::vector<SolverDrive> drives;  ///< bodies that move
     std::vector<std::int32_t> place;  ///< by body; of others it says nothing
 
-    /// Colours and packs the manifolds of these pairs.
-    void build(PairTable& table, const std::vector<std::int32_t>& active, const SolverSettings& settings);
+    /// Colours the manifolds of these pairs: `place` and `pushed` must be right, all else is not looked at.
+    void colour(const PairTable& table, const std::vector<ActivePair>& active);
+    /// Packs what was coloured.
+    void build(PairTable& table, const SolverSettings& settings);
     void solve(const SolverSettings& settings);
     /// Impulses back into the manifolds.
     void store(PairTable& table, JobSystem* jobs);
@@ -94,7 +97,6 @@ class ContactSolver {
 
  private:
     struct Batches;
-    void colour(PairTable& table, const std::vector<std::int32_t>& active);
 
     Batches* batches_;
     std::vector<std::uint64_t> used_;  // colours taken, by place

@@ -4,6 +4,7 @@
 #include "dynamics/crew.h"
 #include "dynamics/jobs_in_chunks.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace talus {
@@ -123,11 +124,18 @@ void Space::State::internal_step(Space* space, float dt, int sub_steps) {
         !settings.jobs || settings.jobs->worker_count() < 2 || (world.smooth && world.smooth->one_thread());
     JobSystem* const jobs = alone ? nullptr : settings.jobs;
     quarantine_bad_input();
-    broad.update(bodies, pairs, layers, dt, jobs);
-    ask_filter(space);  // a host's code: on the thread that called
-    if (!jobs || movers.size() < kManyMovers) return advance(dt, sub_steps, jobs);
+    auto find_pairs = [&](JobSystem* with) {
+        broad.update(bodies, pairs, layers, dt, with);
+        ask_filter(space);
+    };
+    const bool many = jobs && movers.size() >= kManyMovers;
+    if (!many || filter) find_pairs(jobs);  // a filter is a host's code: on the thread that called
+    if (!many) return advance(dt, sub_steps, jobs);
     Crew crew(jobs->worker_count() < kMostHelpers ? jobs->worker_count() : kMostHelpers);
-    crew.run(*jobs, [&] { advance(dt, sub_steps, &crew); });
+    crew.run(*jobs, [&] {
+        if (!filter) find_pairs(&crew);
+        advance(dt, sub_steps, &crew);
+    });
 }
 
 void Space::State::advance(float dt, int sub_steps, JobSystem* jobs) {
@@ -148,7 +156,7 @@ void Space::State::advance(float dt, int sub_steps, JobSystem* jobs) {
 
     wake_hit(dt);
     load_solver(solve.h, jobs);
-    solver.build(pairs, narrow.active, solve);
+    solver.build(pairs, solve);
     solver.solve(solve);
     solver.store(pairs, jobs);
     read_contacts(jobs);
@@ -157,8 +165,10 @@ void Space::State::advance(float dt, int sub_steps, JobSystem* jobs) {
     to_wake = narrow.lost_support;
     narrow.lost_support.clear();
     if (settings.allow_sleep)
-        sleep.update(bodies, pairs, {dt, solve.up, gravity, &awake, &narrow.active, &velocity_before, jobs},
-                     to_wake);
+        sleep.update(
+            bodies, pairs,
+            {dt, solve.up, gravity, &awake, &narrow.active, &narrow.beside_sleepers, &velocity_before, jobs},
+            to_wake);
     for (const std::int32_t i : to_wake) wake(i);
 }
 
@@ -198,7 +208,7 @@ void Space::State::quarantine(std::int32_t i) {
 /// Sleepers that are hit wake before the solver runs: a hit on something fixed would lose its momentum.
 void Space::State::wake_hit(float dt) {
     to_wake.clear();
-    sleep.find_hit(bodies, pairs, narrow.active, dt, to_wake);
+    sleep.find_hit(bodies, pairs, narrow.beside_sleepers, dt, to_wake);
     for (const std::int32_t i : to_wake) {
         if (!bodies.hot[std::size_t(i)].asleep) continue;
         wake(i);
@@ -252,8 +262,7 @@ void Space::State::load_solver(float h, JobSystem* jobs) {
     solver.place[0] = 0;
     for (const std::int32_t i : movers) solver.place[std::size_t(i)] = std::int32_t(places++);
     others.clear();
-    for (const std::int32_t p : narrow.active) {
-        const Pair& pair = pairs.pairs[std::size_t(p)];
+    for (const ActivePair& pair : narrow.active) {
         for (const std::int32_t i : {pair.a, pair.b}) {
             char& touch = touched[std::size_t(i)];
             if (touch == kTouched) continue;
@@ -266,11 +275,15 @@ void Space::State::load_solver(float h, JobSystem* jobs) {
     resize_scratch(solver.velocity, places);
     resize_scratch(solver.motion, places);
     resize_scratch(solver.frame, places);
-    load_frame(0, 0);
-    for (std::size_t k = 0; k < others.size(); k++) load_frame(others[k], 1 + movers.size() + k);
+    resize_scratch(solver.pushed, places);
+    std::fill(solver.pushed.begin(), solver.pushed.end(), 0);
+    for (std::size_t k = 0; k < movers.size(); k++) {
+        const BodyHot& hot = bodies.hot[std::size_t(movers[k])];
+        solver.pushed[k + 1] = hot.dynamic && hot.inverse_mass > 0;
+    }
     resize_scratch(solver.drives, movers.size());
     cut_in.assign((movers.size() + kMoveChunk - 1) / kMoveChunk, 0);
-    in_chunks(jobs, (movers.size() + kMoveChunk - 1) / kMoveChunk, [&](std::size_t chunk) {
+    auto load_movers = [&](std::size_t chunk) {
         for (std::size_t k = chunk * kMoveChunk; k < (chunk + 1) * kMoveChunk && k < movers.size(); k++) {
             const std::int32_t i = movers[k];
             const BodyHot& hot = bodies.hot[std::size_t(i)];
@@ -291,6 +304,19 @@ void Space::State::load_solver(float h, JobSystem* jobs) {
             }
             solver.drives[k] = d;
         }
+    };
+    auto load_others = [&] {
+        load_frame(0, 0);
+        for (std::size_t k = 0; k < others.size(); k++) load_frame(others[k], 1 + movers.size() + k);
+    };
+    // What cannot be cut comes first.
+    in_chunks(jobs, 2 + cut_in.size(), [&](std::size_t k) {
+        if (k == 0)
+            solver.colour(pairs, narrow.active);
+        else if (k == 1)
+            load_others();
+        else
+            load_movers(k - 2);
     });
     for (const char cut : cut_in) slowed = slowed || cut;
 }
@@ -364,48 +390,106 @@ void Space::State::read_contacts(JobSystem* jobs) {
     const std::size_t n = narrow.active.size(), chunks = (n + kReadChunk - 1) / kReadChunk;
     if (readings.size() < chunks || readings.size() > 4 * chunks + 4) readings.resize(chunks);
     in_chunks(jobs, chunks, [&](std::size_t chunk) {
-        std::vector<Reading>& out = readings[chunk];
-        out.clear();
+        Reading& out = readings[chunk];
+        out.contacts.clear();
+        out.runs.clear();
+        out.touched.clear();
         for (std::size_t k = chunk * kReadChunk; k < (chunk + 1) * kReadChunk && k < n; k++) {
-            const std::int32_t index = narrow.active[k];
-            const Pair& p = pairs.pairs[std::size_t(index)];
-            for (std::int32_t m = p.first; m >= 0; m = pairs.manifolds[std::size_t(m)].next)
-                if (const Manifold& q = pairs.manifolds[std::size_t(m)]; q.total_impulse > 0)
-                    out.push_back(read(index, q));
+            if (k + 6 < n) {
+                const ActivePair& ahead = narrow.active[k + 6];
+                const auto* m = reinterpret_cast<const char*>(&pairs.manifolds[std::size_t(ahead.first)]);
+                for (int line = 0; line < 4; line++) __builtin_prefetch(m + 64 * line);
+                __builtin_prefetch(&pairs.pairs[std::size_t(ahead.pair)].last_touch);
+            }
+            read_pair(out, narrow.active[k]);
         }
     });
-    for (std::size_t chunk = 0; chunk < chunks; chunk++)
-        for (const Reading& r : readings[chunk]) {
-            const Pair& p = pairs.pairs[std::size_t(r.pair)];
-            if (r.touch != kUntouched)
-                for (const std::int32_t i : {p.a, p.b}) {
-                    char& touch = touched[std::size_t(i)];
-                    if (r.touch == kSliding || touch == kTouched) touch = r.touch;
-                }
-            record(pairs.pairs[std::size_t(r.pair)], r.contact);
-        }
+    first_of_reading.resize(chunks);
+    std::size_t count = contacts.size();
+    for (std::size_t chunk = 0; chunk < chunks; chunk++) {
+        first_of_reading[chunk] = std::int32_t(count);
+        count += readings[chunk].contacts.size();
+        for (const Reading::Touched& t : readings[chunk].touched)
+            for (const std::int32_t i : {t.a, t.b}) {
+                char& touch = touched[std::size_t(i)];
+                touch = t.touch > touch ? t.touch : touch;
+            }
+    }
+    contacts.resize(count);
+    next_contact.resize(count);
+    in_chunks(jobs, chunks, [&](std::size_t chunk) { place(readings[chunk], first_of_reading[chunk]); });
 }
 
-Space::State::Reading Space::State::read(std::int32_t index, const Manifold& q) const {
-    const Pair& p = pairs.pairs[std::size_t(index)];
+/// One entry for each direction of a pair; those of earlier internal steps grow.
+void Space::State::read_pair(Reading& out, const ActivePair& active) {
+    const Pair& p = pairs.pairs[std::size_t(active.pair)];
+    const std::size_t first = out.contacts.size();
+    std::int32_t last = -1;  // of its entries there are
+    if (p.last_touch == step_number)
+        for (last = p.first_contact; next_contact[std::size_t(last)] >= 0;)
+            last = next_contact[std::size_t(last)];
+    for (std::int32_t m = active.first; m >= 0; m = pairs.manifolds[std::size_t(m)].next) {
+        const Manifold& q = pairs.manifolds[std::size_t(m)];
+        if (!(q.total_impulse > 0)) continue;
+        const Vec3 normal = bodies.hot[std::size_t(p.a)].rotation * q.normal;
+        const char touch = touch_of(p, q, normal);
+        if (touch != kUntouched) out.touched.push_back({p.a, p.b, touch});
+        const Contact contact = contact_of(p, q, normal);
+        Contact* same = nullptr;
+        for (std::int32_t k = last < 0 ? -1 : p.first_contact; k >= 0 && !same;
+             k = next_contact[std::size_t(k)])
+            if (dot(contacts[std::size_t(k)].normal, normal) > 0.9f) same = &contacts[std::size_t(k)];
+        for (std::size_t k = first; k < out.contacts.size() && !same; k++)
+            if (dot(out.contacts[k].normal, normal) > 0.9f) same = &out.contacts[k];
+        if (!same) {
+            out.contacts.push_back(contact);
+            out.contacts.back().began =
+                last >= 0 ? contacts[std::size_t(last)].began : p.last_touch + 1 != step_number;
+            continue;
+        }
+        same->impulse += contact.impulse;
+        if (contact.approach_speed > same->approach_speed) {
+            same->approach_speed = contact.approach_speed;
+            same->point = contact.point;
+            same->normal = contact.normal;
+        }
+    }
+    if (const std::size_t count = out.contacts.size() - first)
+        out.runs.push_back({active.pair, std::int32_t(count), last});
+}
+
+/// Into Space::contacts(), from its entry `first` on.
+void Space::State::place(const Reading& reading, std::int32_t first) {
+    std::copy(reading.contacts.begin(), reading.contacts.end(), contacts.begin() + first);
+    for (const Reading::Run& run : reading.runs) {
+        if (run.after >= 0) {
+            next_contact[std::size_t(run.after)] = first;
+        } else {
+            Pair& p = pairs.pairs[std::size_t(run.pair)];
+            p.first_contact = first;
+            p.last_touch = step_number;
+        }
+        for (std::int32_t k = 1; k < run.count; k++, first++) next_contact[std::size_t(first)] = first + 1;
+        next_contact[std::size_t(first++)] = -1;
+    }
+}
+
+Contact Space::State::contact_of(const Pair& p, const Manifold& q, Vec3 normal) const {
     const BodyHot& a = bodies.hot[std::size_t(p.a)];
-    const Vec3 normal = a.rotation * q.normal;
     int most = 0;
     for (int k = 1; k < q.count; k++)
         if (q.points[k].impulse > q.points[most].impulse) most = k;
     // Where it is after the step.
     const Vec3 arm =
         solver.motion[std::size_t(solver.place[std::size_t(p.a)])].linear + a.rotation * q.points[most].on_a;
-    Reading r;
-    r.pair = index;
-    r.touch = touch_of(p, q, normal);
-    r.contact.a = bodies.id(p.a);
-    r.contact.b = bodies.id(p.b);
-    r.contact.point = a.position + to_double(arm);
-    r.contact.normal = normal;
-    r.contact.impulse = q.total_impulse;
-    r.contact.approach_speed = q.approach_speed;
-    r.contact.with_terrain = p.b == 0;
+    Contact r;
+    r.a = bodies.id(p.a);
+    r.b = bodies.id(p.b);
+    r.point = a.position + to_double(arm);
+    r.normal = normal;
+    r.impulse = q.total_impulse;
+    r.approach_speed = q.approach_speed;
+    r.with_terrain = p.b == 0;
     return r;
 }
 
@@ -424,39 +508,6 @@ char Space::State::touch_of(const Pair& pair, const Manifold& q, Vec3 normal) co
     const bool holds = f[0] * f[0] + f[1] * f[1] < limit * limit;
     if (!holds || bodies.kinematic_moving(pair.a) || bodies.kinematic_moving(pair.b)) return kSliding;
     return loaded >= 3 && std::fabs(dot(normal, up)) > 0.8f ? kOnFaces : kUntouched;
-}
-
-/// Adds to Space::contacts(): one entry for each direction of a pair.
-void Space::State::record(Pair& p, const Contact& contact) {
-    std::int32_t same = -1, last = -1;
-    if (p.last_touch == step_number)
-        for (std::int32_t k = p.first_contact; k >= 0; k = next_contact[std::size_t(k)]) {
-            last = k;
-            if (dot(contacts[std::size_t(k)].normal, contact.normal) > 0.9f) {
-                same = k;
-                break;
-            }
-        }
-    if (same >= 0) {
-        Contact& c = contacts[std::size_t(same)];
-        c.impulse += contact.impulse;
-        if (contact.approach_speed > c.approach_speed) {
-            c.approach_speed = contact.approach_speed;
-            c.point = contact.point;
-            c.normal = contact.normal;
-        }
-        return;
-    }
-    const auto at = std::int32_t(contacts.size());
-    contacts.push_back(contact);
-    contacts.back().began = last >= 0 ? contacts[std::size_t(last)].began : p.last_touch + 1 != step_number;
-    next_contact.push_back(-1);
-    if (last >= 0) {
-        next_contact[std::size_t(last)] = at;
-    } else {
-        p.first_contact = at;
-        p.last_touch = step_number;
-    }
 }
 
 void Space::State::move_bodies(float dt, JobSystem* jobs) {

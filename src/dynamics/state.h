@@ -46,7 +46,7 @@ struct Space::State {
     std::vector<std::int32_t> awake;   ///< of those, the dynamic ones
     std::vector<std::int32_t> others;  ///< touched by those, but do not move
     std::vector<Vec3> velocity_before;
-    enum Touch : char { kUntouched, kTouched, kOnFaces, kSliding };  ///< see touch_of()
+    enum Touch : char { kUntouched, kTouched, kOnFaces, kSliding };  ///< see touch_of(); the last one counts
     std::vector<char> touched;                                       ///< by body
     float last_dt = 1.0f / 60;                                       ///< of the last internal step
     Vec3 up;                                                         ///< against gravity; zero without
@@ -65,17 +65,27 @@ struct Space::State {
     void wake_hit(float dt);
     void load_solver(float h, JobSystem* jobs);
     void load_frame(std::int32_t body, std::size_t place);
-    /// What one manifold tells after the solver.
+    /// What a chunk of pairs tells after the solver.
     struct Reading {
-        std::int32_t pair;
-        char touch;
-        Contact contact;
+        std::vector<Contact> contacts;  ///< not yet in Space::contacts()
+        struct Run {                    ///< those of one pair
+            std::int32_t pair, count;
+            std::int32_t after;  ///< they follow this entry of Space::contacts(); -1: they are its first
+        };
+        std::vector<Run> runs;
+        struct Touched {
+            std::int32_t a, b;
+            char touch;
+        };
+        std::vector<Touched> touched;
     };
-    std::vector<std::vector<Reading>> readings;  ///< by chunk
+    std::vector<Reading> readings;               ///< by chunk
+    std::vector<std::int32_t> first_of_reading;  ///< by chunk: of its contacts
     void read_contacts(JobSystem* jobs);
-    Reading read(std::int32_t pair, const Manifold& manifold) const;
+    void read_pair(Reading& out, const ActivePair& active);
+    Contact contact_of(const Pair& pair, const Manifold& manifold, Vec3 normal) const;
     char touch_of(const Pair& pair, const Manifold& manifold, Vec3 normal) const;
-    void record(Pair& pair, const Contact& contact);
+    void place(const Reading& reading, std::int32_t first);
     void calm(BodyHot& body, float dt) const;
     enum Moved : char { kMoved, kMovedFast, kMovedBadly };
     void move_bodies(float dt, JobSystem* jobs);

@@ -67,7 +67,8 @@ void untangle(const BodyShape::Data& a, const BodyShape::Data& b, const Mat3& tu
         const Vec3 at = turn * qb.center + offset;
         for (const CollisionBox& qa : boxes_a) {
             SharedAxes::Separations s;
-            axes.evaluate(at - qa.center, qa.half, qb.half, 1e30f, s);
+            float unused;
+            axes.near(at - qa.center, qa.half, qb.half, 1e30f, s, unused);
             for (int k = 0; k < 6; k++) {
                 if (passes_by(s, k)) continue;
                 const float reach = std::fabs(s.along[k]) - s.distance[k];

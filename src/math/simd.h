@@ -517,6 +517,16 @@ namespace simd4 = simd_scalar;
 using simd4::Double4;
 using simd4::Shift4;
 
+/// The largest of the lanes; they are numbers.
+TALUS_INLINE float largest(Float8 a) {
+    a = max(a, simd::swap_halves(a));
+    a = max(a, simd::lanes<2, 3, 0, 1>(a));
+    a = max(a, simd::lanes<1, 0, 3, 2>(a));
+    alignas(32) float lanes[8];
+    simd::store(lanes, a);
+    return lanes[0];
+}
+
 /// Tells the machine that a loop only watches a value.
 TALUS_INLINE void spin_wait() {
 #if defined(__x86_64__)
