@@ -4,6 +4,8 @@
 #include "dynamics/round_contact.h"
 #include "dynamics/smooth_contact.h"
 
+#include <algorithm>
+
 namespace talus {
 
 namespace {
