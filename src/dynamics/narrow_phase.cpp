@@ -146,8 +146,6 @@ void NarrowPhase::run(BodyStore& bodies, PairTable& table, const BroadPhase& bro
 
 /// When all other contacts are known: they tell which ways are open.
 void NarrowPhase::collide_tangled() {
-    const auto before = std::ptrdiff_t(active.size()),
-               sleepers_before = std::ptrdiff_t(beside_sleepers.size());
     Chunk& chunk = chunks_[0];
     chunk.tangles = true;
     for (Anew& p : tangled_) {
@@ -160,10 +158,10 @@ void NarrowPhase::collide_tangled() {
     chunk.tangles = false;
     commit(chunk);
     fill(chunk);
-    std::inplace_merge(active.begin(), active.begin() + before, active.end(),
-                       [](const ActivePair& x, const ActivePair& y) { return x.pair < y.pair; });
-    std::inplace_merge(beside_sleepers.begin(), beside_sleepers.begin() + sleepers_before,
-                       beside_sleepers.end());
+    // Not std::inplace_merge: clang calls the memory it asks for deprecated.
+    std::sort(active.begin(), active.end(),
+              [](const ActivePair& x, const ActivePair& y) { return x.pair < y.pair; });
+    std::sort(beside_sleepers.begin(), beside_sleepers.end());
 }
 
 /// Those that are due of the pairs first .. last - 1.
