@@ -6,9 +6,11 @@
 //     run(host, f)   one of the host's tasks runs f, the others help it until f returns
 //     parallel_for   inside f: all that came share the indices; one that never comes is not waited for
 //
-// So nothing depends on how many of the host's tasks run at once, or in which order. Helpers take an index
-// only by exchanging the whole ticket (loop number, indices left), and what the ticket speaks of stays as it
-// is until all taken indices are done.
+// So nothing depends on how many of the host's tasks run at once, or in which order. An index is taken only
+// by exchanging the whole ticket (number of the loop, indices left), and what the ticket speaks of stays as
+// it is until all taken indices are done. The leader takes them from the first on, helpers from the last: in
+// loops over the same things a thread then meets mostly those that are in its cache already.
+//
 // Determinism: that of the tasks, as with any JobSystem. Tests: tests/dynamics/threads_test.cpp
 #pragma once
 
@@ -51,15 +53,14 @@ class Crew final : public JobSystem {
     /// Not inside a task of its own.
     void parallel_for(std::size_t count, Task task, void* context) override {
         if (count == 0) return;
+        for (; count > kMostTasks; count--) task(context, count - 1);
         task_ = task;
         context_ = context;
-        count_ = count;
         done_.store(0, std::memory_order_relaxed);
         loop_++;
-        ticket_.store(loop_ << 32 | count, std::memory_order_release);
-        while (take()) {
-        }
-        while (done_.load(std::memory_order_acquire) != count) spin_wait();
+        ticket_.store(loop_ << 40 | count, std::memory_order_release);
+        const std::size_t own = work(false);
+        while (done_.load(std::memory_order_acquire) + own != count) spin_wait();
     }
 
     /// Nothing runs in the background of a step.
@@ -70,22 +71,32 @@ class Crew final : public JobSystem {
     void wait(std::uint64_t) override {}
 
  private:
+    static constexpr std::uint64_t kMostTasks = (1 << 20) - 1;  // of a loop
     static constexpr int kPatience = 1 << 20;  // looks without work after which a helper leaves
 
-    bool take() {
+    // The ticket: number of the loop (24 bits), first index left and end of those left (20 bits each).
+    /// Takes indices, from the first or the last on, until none is left. @return how many
+    std::size_t work(bool from_last) {
+        std::size_t taken = 0;
         std::uint64_t ticket = ticket_.load(std::memory_order_acquire);
-        while (ticket & 0xffffffff)
-            if (ticket_.compare_exchange_weak(ticket, ticket - 1, std::memory_order_acq_rel,
-                                              std::memory_order_acquire)) {
-                task_(context_, count_ - std::size_t(ticket & 0xffffffff));
-                done_.fetch_add(1, std::memory_order_acq_rel);
-                return true;
-            }
-        return false;
+        for (;;) {
+            const std::uint64_t first = ticket >> 20 & kMostTasks, end = ticket & kMostTasks;
+            if (first == end) return taken;
+            const std::uint64_t less = from_last ? ticket - 1 : ticket + (std::uint64_t(1) << 20);
+            if (!ticket_.compare_exchange_weak(ticket, less, std::memory_order_acq_rel,
+                                               std::memory_order_acquire))
+                continue;
+            task_(context_, std::size_t(from_last ? end - 1 : first));
+            taken++;
+            ticket = ticket_.load(std::memory_order_acquire);
+        }
     }
     void help() {
         for (int idle = 0; idle < kPatience && !closed_.load(std::memory_order_acquire); idle++) {
-            if (take()) idle = 0;
+            if (const std::size_t taken = work(true)) {
+                done_.fetch_add(taken, std::memory_order_acq_rel);
+                idle = 0;
+            }
             spin_wait();
         }
     }
@@ -93,7 +104,6 @@ class Crew final : public JobSystem {
     int workers_;
     Task task_ = nullptr;
     void* context_ = nullptr;
-    std::size_t count_ = 0;
     std::uint64_t loop_ = 0;
     std::atomic<bool> led_{false}, closed_{false};
     alignas(64) std::atomic<std::uint64_t> ticket_{0};

@@ -19,8 +19,9 @@ constexpr float kScalingSpeed = 0.25f;  // faster contacts are not scaled: momen
 constexpr int kInnerSweeps = 3;         // over the points of one manifold
 constexpr int kColours = 64;
 constexpr std::size_t kManyBatches = 16;  // of a colour, worth sharing between threads
-constexpr std::size_t kBatchChunk = 4;
-constexpr std::size_t kDriveChunk = 512;
+constexpr std::size_t kBatchChunk = 8;
+constexpr std::size_t kParts = 16;  // of all batches
+constexpr std::size_t kDriveChunk = 256;
 constexpr int kMovingColours = 44;       // the rest is for manifolds with one side that does not move
 constexpr float kLeastInverse = 1e-11f;  // 1/kg: what is heavier does not move
 constexpr float kPi = 3.14159265f;
@@ -429,43 +430,38 @@ struct ContactSolver::Batches {
     // Where the batches of each colour begin; one more colour for what fitted none: one manifold a batch.
     std::size_t start[kColours + 2][4] = {};
 
-    /// The i-th batch of a colour.
+    /// f(batch, its place in its list, points - 1) for one of so many parts of a colour. A part has its share
+    /// of each list: the lists run over the same bodies, and whichever thread takes the first parts meets the
+    /// same batches and bodies again in every pass, still in its cache.
     template <class F>
-    void visit(int c, std::size_t i, F&& f) {
-        const std::size_t n1 = start[c + 1][0] - start[c][0], n2 = start[c + 1][1] - start[c][1],
-                          n3 = start[c + 1][2] - start[c][2];
-        if (i < n1) return f(one[start[c][0] + i]);
-        i -= n1;
-        if (i < n2) return f(two[start[c][1] + i]);
-        i -= n2;
-        if (i < n3) return f(three[start[c][2] + i]);
-        f(four[start[c][3] + i - n3]);
+    void part(int c, std::size_t i, std::size_t parts, F&& f) {
+        const auto share = [&](auto& list, int k) {
+            const std::size_t first = start[c][k], n = start[c + 1][k] - first;
+            for (std::size_t j = first + n * i / parts; j < first + n * (i + 1) / parts; j++)
+                f(list[j], j, k);
+        };
+        share(one, 0);
+        share(two, 1);
+        share(three, 2);
+        share(four, 3);
     }
+    /// Colour by colour.
     template <class F>
     void each(JobSystem* jobs, F&& f) {
+        const auto alone = [&](auto& batch, std::size_t, int) { f(batch); };
         for (int c = 0; c <= kColours; c++) {
             std::size_t n = 0;
             for (int k = 0; k < 4; k++) n += start[c + 1][k] - start[c][k];
-            if (jobs && c < kColours && n >= kManyBatches) {
-                in_chunks(jobs, (n + kBatchChunk - 1) / kBatchChunk, [&](std::size_t chunk) {
-                    const std::size_t last = (chunk + 1) * kBatchChunk < n ? (chunk + 1) * kBatchChunk : n;
-                    for (std::size_t i = chunk * kBatchChunk; i < last; i++) visit(c, i, f);
-                });
-                continue;
-            }
-            for (std::size_t i = start[c][0]; i < start[c + 1][0]; i++) f(one[i]);
-            for (std::size_t i = start[c][1]; i < start[c + 1][1]; i++) f(two[i]);
-            for (std::size_t i = start[c][2]; i < start[c + 1][2]; i++) f(three[i]);
-            for (std::size_t i = start[c][3]; i < start[c + 1][3]; i++) f(four[i]);
+            const std::size_t parts = jobs && c < kColours && n >= kManyBatches ? n / kBatchChunk : 1;
+            in_chunks(jobs, parts, [&](std::size_t i) { part(c, i, parts, alone); });
         }
     }
-    /// All of a kind, in chunks.
-    template <class B, class F>
-    static void each_of(JobSystem* jobs, std::vector<B>& batches, F&& f) {
-        in_chunks(jobs, (batches.size() + kManyBatches - 1) / kManyBatches, [&](std::size_t chunk) {
-            for (std::size_t i = chunk * kManyBatches; i < (chunk + 1) * kManyBatches && i < batches.size();
-                 i++)
-                f(batches[i], i);
+    /// All, in any order.
+    template <class F>
+    void all(JobSystem* jobs, F&& f) {
+        const std::size_t parts = jobs ? kParts : 1;
+        in_chunks(jobs, parts, [&](std::size_t i) {
+            for (int c = 0; c <= kColours; c++) part(c, i, parts, f);
         });
     }
 };
@@ -538,25 +534,19 @@ void ContactSolver::build(PairTable& table, const SolverSettings& settings) {
         const int k = table.manifolds[std::size_t(m)].count - 1;
         all.lists_of[k][at[k]++] = {&m, 1};
     }
-    auto fill = [&](int k, auto& batches) {
+    all.all(settings.jobs, [&](auto& batch, std::size_t i, int k) {
         const auto& lists = all.lists_of[k];
-        Batches::each_of(settings.jobs, batches, [&](auto& batch, std::size_t i) {
-            if (i + 1 < lists.size())
-                for (int j = 0; j < lists[i + 1].count; j++) {
-                    const auto* ahead = reinterpret_cast<const char*>(
-                        &table.manifolds[std::size_t(lists[i + 1].manifolds[j])]);
-                    __builtin_prefetch(ahead);
-                    __builtin_prefetch(ahead + 64);
-                    __builtin_prefetch(ahead + 128);
-                }
-            prepare(batch, table.manifolds, lists[i].manifolds, lists[i].count, place, frame, velocity,
-                    settings, warm);
-        });
-    };
-    fill(0, all.one);
-    fill(1, all.two);
-    fill(2, all.three);
-    fill(3, all.four);
+        if (i + 1 < lists.size())
+            for (int j = 0; j < lists[i + 1].count; j++) {
+                const auto* ahead =
+                    reinterpret_cast<const char*>(&table.manifolds[std::size_t(lists[i + 1].manifolds[j])]);
+                __builtin_prefetch(ahead);
+                __builtin_prefetch(ahead + 64);
+                __builtin_prefetch(ahead + 128);
+            }
+        prepare(batch, table.manifolds, lists[i].manifolds, lists[i].count, place, frame, velocity, settings,
+                warm);
+    });
 }
 
 void ContactSolver::solve(const SolverSettings& settings) {
@@ -594,11 +584,7 @@ void ContactSolver::solve(const SolverSettings& settings) {
 }
 
 void ContactSolver::store(PairTable& table, JobSystem* jobs) {
-    auto put = [&](auto& q, std::size_t) { store_batch(q, table.manifolds); };
-    Batches::each_of(jobs, batches_->one, put);
-    Batches::each_of(jobs, batches_->two, put);
-    Batches::each_of(jobs, batches_->three, put);
-    Batches::each_of(jobs, batches_->four, put);
+    batches_->all(jobs, [&](auto& q, std::size_t, int) { store_batch(q, table.manifolds); });
 }
 
 }  // namespace talus
