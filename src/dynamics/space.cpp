@@ -101,7 +101,7 @@ void Space::step(float dt) {
         s.end_forces();
         return;
     }
-    s.step_number++;
+    if (++s.step_number == 0) s.number_steps_anew();
     const int subs =
         s.settings.sub_steps > 0 ? s.settings.sub_steps : int(std::ceil(dt / kLongestSubStep - 1e-3f));
     int steps = int(std::ceil(dt / kLongestStep - 1e-3f));
@@ -110,6 +110,13 @@ void Space::step(float dt) {
     for (int i = 0; i < steps; i++) s.internal_step(this, dt / float(steps), subs_each < 1 ? 1 : subs_each);
     s.end_forces();
     s.report_slowed();
+}
+
+/// After 2^32 steps, two years of them: what touched in the last step still does, all else is as if it never
+/// had.
+void Space::State::number_steps_anew() {
+    step_number = 2;
+    for (Pair& p : pairs.pairs) p.last_touch = p.last_touch == 0xffffffffu ? 1 : 0;
 }
 
 /// Once for steps in a row.

@@ -57,6 +57,7 @@ struct Space::State {
     bool slowed = false, slowed_before = false;  ///< more than a step can follow was asked for, and cut
     std::vector<char> cut_in;                    ///< by chunk of movers: was something cut?
 
+    void number_steps_anew();
     void internal_step(Space* space, float dt, int sub_steps);
     void advance(float dt, int sub_steps, JobSystem* jobs);
     void quarantine_bad_input();
