@@ -1,10 +1,11 @@
 #include "dynamics/shape.h"
 
+#include "math/cell_box.h"
+
 #include <algorithm>
 #include <cassert>
 
 namespace talus {
-
 namespace {
 
 // Blocks within these limits are one part. 1024 cells are made anew in 5 us; a row of bits is one word.
@@ -35,15 +36,6 @@ void know_type(BodyShape::Data& d, const BlockTable& table, BlockId id) {
     if (at != d.odd_types.end() && at->id == id) return;
     const std::span<const Box> boxes = table[id].shape.boxes();
     d.odd_types.insert(at, {id, {boxes.begin(), boxes.end()}});
-}
-
-void grow(CellBox& box, Cell c) {
-    if (box.empty()) {
-        box = {c, c};
-        return;
-    }
-    box.min = {std::min(box.min.x, c.x), std::min(box.min.y, c.y), std::min(box.min.z, c.z)};
-    box.max = {std::max(box.max.x, c.x), std::max(box.max.y, c.y), std::max(box.max.z, c.z)};
 }
 
 bool fits_whole(const CellBox& b) {

@@ -72,8 +72,6 @@ class Engine {
     void push(std::uint32_t t, Word wave, int level);
     void reach(std::uint32_t t, Word blocks, int bucket);
     void set_flow();
-    template <int D>
-    void mark_dirty(Tile& tile, Word givers);
 
     std::uint32_t weigh(bool first);
     template <int Up, bool First>

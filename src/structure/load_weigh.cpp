@@ -31,14 +31,6 @@ std::uint32_t Engine::weigh(bool first) {
     return broken_;
 }
 
-// Those into which they flow.
-template <int D>
-[[gnu::always_inline]] inline void Engine::mark_dirty(Tile& tile, Word givers) {
-    tile.dirty |= moved_inside<D>(givers) & ~tile.support;
-    Tile& next = tiles[tile.nb[D]];
-    if (const Word across = moved_across<D>(givers)) next.dirty |= across & ~next.support;
-}
-
 // The waves of one tile, each of them four blocks at a time. Returns the blocks whose load is not what it
 // was, and some that went with them.
 template <int Up>
@@ -220,8 +212,6 @@ void Engine::visit(std::uint32_t t) {
 // The first round weighs everything and notes the distances; later ones what is dirty.
 template <int Up, bool First>
 void Engine::weigh_tiles() {
-    // With few blocks to a wave, finding out how far a tile can be weighed costs more than it saves.
-    const bool thin = reached_count_ < 3 * waves_.size();
     std::size_t level = level_ends_.size();
     std::size_t level_first = waves_.size();
     for (std::size_t w = waves_.size(); w-- > 0;) {
@@ -235,7 +225,7 @@ void Engine::weigh_tiles() {
             const Word bits = waves_[w - kAhead].word();
             if (soon.dirty && (soon.near[3] & bits)) {
                 for (const std::uint32_t n : soon.nb) {
-                    if (!thin) __builtin_prefetch(&tiles[n]);
+                    __builtin_prefetch(&tiles[n]);
                     __builtin_prefetch(&tiles[n].flow);
                 }
                 __builtin_prefetch(&soon.flow);
@@ -252,15 +242,6 @@ void Engine::weigh_tiles() {
             }
             for_each_bit(waves_[w].word() & ~tile.support,
                          [&](int bit) { distance_[tiles.index_in(tile, bit)] = std::uint32_t(level); });
-        }
-        if (thin) {
-            const Word wave = waves_[w].word() & tile.dirty;
-            if (!wave) continue;
-            tile.dirty ^= wave;
-            const Word moved = weigh_blocks<Up>(waves_[w].tile, wave);
-            for_each_direction([&]<int D>()
-                                   TALUS_INLINE_LAMBDA { mark_dirty<D>(tile, moved & tile.flow[D]); });
-            continue;
         }
         if (!(waves_[w].word() & tile.near[3])) continue;
         if (tile.dirty)

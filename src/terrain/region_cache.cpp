@@ -1,9 +1,10 @@
 #include "terrain/region_cache.h"
 
+#include "math/cell_box.h"
+
 #include <algorithm>
 
 namespace talus {
-
 namespace {
 
 constexpr double kAhead = 12;                              // cells a region is stretched at most
@@ -16,15 +17,6 @@ constexpr int kBrickCells = 512;
 CellBox brick_cells(Cell brick) {
     const Cell lo{brick.x * 8, brick.y * 8, brick.z * 8};
     return {lo, lo + Cell{7, 7, 7}};
-}
-
-void grow(CellBox& box, Cell c) {
-    if (box.empty()) {
-        box = {c, c};
-        return;
-    }
-    box.min = {std::min(box.min.x, c.x), std::min(box.min.y, c.y), std::min(box.min.z, c.z)};
-    box.max = {std::max(box.max.x, c.x), std::max(box.max.y, c.y), std::max(box.max.z, c.z)};
 }
 
 /// Cells a body may touch in the next step.

@@ -1,23 +1,10 @@
 /* The C ABI as a C11 program sees it. */
-#include "talus_c.h"
+#include "check.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int checks = 0, failures = 0;
-
-#define CHECK(condition)                                                             \
-    do {                                                                             \
-        checks++;                                                                    \
-        if (!(condition)) {                                                          \
-            failures++;                                                              \
-            fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #condition, talus_last_error()); \
-        }                                                                            \
-    } while (0)
-
-#define OK(call) CHECK((call) == TALUS_OK)
 
 static talus_level make_level(void) {
     talus_level_settings settings;
