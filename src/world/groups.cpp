@@ -38,8 +38,7 @@ std::vector<GroupId> LevelState::ids() const {
 
 namespace {
 
-constexpr std::size_t kFewBlocks = 8;      // of a group whose shape may be that of others too
-constexpr std::size_t kManyShapes = 1024;  // kept, until those that nobody has any more go
+constexpr std::size_t kFewBlocks = 8;  // of a group whose shape may be that of others too
 
 /// Are these the solids and the masses of that shape?
 bool is_shape_of(const BodyShape& shape, const Grid& grid) {
@@ -57,8 +56,11 @@ bool is_shape_of(const BodyShape& shape, const Grid& grid) {
 /// Pieces of a block or two are many and alike: they share one shape.
 BodyShape shape_of(LevelState& level, const Grid& grid) {
     if (grid.block_count() > kFewBlocks) return BodyShape::from_grid(grid, level.settings.cell_size);
-    if (level.small_shapes.size() > kManyShapes)
+    if (level.small_shapes.size() > level.most_small_shapes) {
         std::erase_if(level.small_shapes, [](const auto& entry) { return !entry.second.is_shared(); });
+        const std::size_t twice = 2 * level.small_shapes.size();
+        level.most_small_shapes = twice > LevelState::kManyShapes ? twice : LevelState::kManyShapes;
+    }
     BodyShape& known = level.small_shapes[grid.content_hash()];
     if (!is_shape_of(known, grid)) known = BodyShape::from_grid(grid, level.settings.cell_size);
     return known;

@@ -70,6 +70,8 @@ struct Level::State {
     std::vector<std::uint32_t>
         slot_of_body;  ///< by BodyId::index: the slot of the group it was made for last
     std::map<std::uint64_t, BodyShape> small_shapes;  ///< by what the blocks are (Grid::content_hash)
+    static constexpr std::size_t kManyShapes = 1024;
+    std::size_t most_small_shapes = kManyShapes;  ///< beyond, those that nobody has any more go
     std::vector<LevelEvent> events;
     std::vector<Bond> event_bonds;                         ///< of events bonds_broken
     std::map<std::string, GroupType*, std::less<>> types;  ///< null: named, but nobody added it

@@ -11,12 +11,11 @@ constexpr int kSlipperyTicks = 40;
 /// Does any block weigh anything? The first one mostly does.
 bool has_weight(const Grid& grid) {
     for (const Brick* brick : grid.bricks())
-        for (int i = 0; i < 512; i++) {
-            const BlockId id = brick->id_at(i);
-            if (id == kAir) continue;
-            const BlockType& type = grid.table()[id];
-            if (type.material.density > 0 && type.shape.volume() > 0) return true;
-        }
+        for (int y = 0; y < 8; y++)
+            for (std::uint64_t bits = brick->any[y]; bits; bits &= bits - 1) {
+                const BlockType& type = grid.table()[brick->ids[64 * y + __builtin_ctzll(bits)]];
+                if (type.material.density > 0 && type.shape.volume() > 0) return true;
+            }
     return false;
 }
 

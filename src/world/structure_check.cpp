@@ -75,13 +75,52 @@ struct Carrier {
     std::vector<Box> boxes;
 };
 
+/// Carriers in bins by x and z: under a large build that comes down lie thousands.
+class Carriers {
+ public:
+    Carriers() = default;
+    Carriers(std::vector<Carrier> all, const DBox& around) : all_(std::move(all)), min_(around.min) {
+        while (edge_ < kMostBins && edge_ * edge_ < int(all_.size())) edge_++;
+        const DVec3 size = around.max - around.min;
+        per_metre_ = {edge_ / (size.x > 1 ? size.x : 1), 0, edge_ / (size.z > 1 ? size.z : 1)};
+        bins_.resize(std::size_t(edge_) * std::size_t(edge_));
+        for (std::int32_t i = 0; i < std::int32_t(all_.size()); i++) {
+            const DBox& b = all_[std::size_t(i)].bounds;
+            for (int z = bin(b.min.z, min_.z, per_metre_.z); z <= bin(b.max.z, min_.z, per_metre_.z); z++)
+                for (int x = bin(b.min.x, min_.x, per_metre_.x); x <= bin(b.max.x, min_.x, per_metre_.x); x++)
+                    bins_[std::size_t(x + z * edge_)].push_back(i);
+        }
+    }
+    /// Does f(carrier) hold for one whose bounds hold the point?
+    template <class F>
+    bool any_at(DVec3 p, F&& f) const {
+        if (all_.empty()) return false;
+        const int x = bin(p.x, min_.x, per_metre_.x), z = bin(p.z, min_.z, per_metre_.z);
+        for (const std::int32_t i : bins_[std::size_t(x + z * edge_)])
+            if (all_[std::size_t(i)].bounds.contains(p) && f(all_[std::size_t(i)])) return true;
+        return false;
+    }
+
+ private:
+    static constexpr int kMostBins = 64;  // along an edge
+    /// What is outside counts to the bins at the rim.
+    int bin(double at, double min, double per_metre) const {
+        const double k = (at - min) * per_metre;
+        return !(k > 0) ? 0 : k >= edge_ ? edge_ - 1 : int(k);
+    }
+    std::vector<Carrier> all_;
+    DVec3 min_, per_metre_;
+    int edge_ = 1;
+    std::vector<std::vector<std::int32_t>> bins_;  // numbers of carriers
+};
+
 /// What a build stands on, besides itself.
 struct Underground {
     const LevelState& level;
     const Grid& grid;  // of the build
     Pose pose;
     Axis up;
-    std::vector<Carrier> carriers;
+    Carriers carriers;
 
     bool carries_at(DVec3 point) const {
         const LevelSettings& s = level.settings;
@@ -90,15 +129,12 @@ struct Underground {
         if (in_smooth_ground(level, point)) return true;
         if (point_in_solid(level.table, point / e, [&](Cell c) { return read_terrain(level, c); }))
             return true;
-        for (const Carrier& c : carriers) {
-            if (!c.bounds.contains(point)) continue;
+        return carriers.any_at(point, [&](const Carrier& c) {
             const Vec3 local = to_local(c.pose, point);
-            if (c.grid ? point_in_solid(level.table, to_double(local) / e,
-                                        [&](Cell cell) { return std::optional(c.grid->get(cell)); })
-                       : point_in_boxes(c.boxes, local))
-                return true;
-        }
-        return false;
+            return c.grid ? point_in_solid(level.table, to_double(local) / e,
+                                           [&](Cell cell) { return std::optional(c.grid->get(cell)); })
+                          : point_in_boxes(c.boxes, local);
+        });
     }
 
     /// No solid of the build under the block, and something to stand on a quarter block below its bottom
@@ -121,7 +157,7 @@ struct Underground {
     }
 };
 
-std::vector<Carrier> carriers_in(LevelState& level, DBox bounds, const Group& self) {
+Carriers carriers_in(LevelState& level, DBox bounds, const Group& self) {
     bounds.min.y -= double(level.settings.cell_size);
     std::vector<Carrier> out;
     for (const Body& body : level.space.bodies_in(bounds)) {
@@ -133,7 +169,7 @@ std::vector<Carrier> carriers_in(LevelState& level, DBox bounds, const Group& se
                 if (b.collides) c.boxes.push_back(b.box);
         out.push_back(std::move(c));
     }
-    return out;
+    return {std::move(out), bounds};
 }
 
 void start_check(LevelState& level, Build& build, const Underground& underground) {
