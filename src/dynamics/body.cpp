@@ -31,11 +31,17 @@ CallLog* log_of(const Body& body) { return body.space() ? body.space()->state().
 template <class... F>
 bool accept(const Access& b, F... values) {
     const bool good = (std::isfinite(values) && ...);
-    if (!good) b.cold->bad = true;
+    if (!good) b.state->bodies.bad.set(b.index);
     return good;
 }
 bool accept(const Access& b, Vec3 v) { return accept(b, v.x, v.y, v.z); }
 bool accept(const Access& b, Vec3 v, DVec3 at) { return accept(b, v.x, v.y, v.z, at.x, at.y, at.z); }
+
+void push(const Access& b, Vec3 force, Vec3 torque) {
+    b.cold->force += force;
+    b.cold->torque += torque;
+    b.state->bodies.forced.set(b.index);
+}
 
 /// Handles do not change what they point to; reading is const.
 Vec3 inverse_inertia_times(const BodyHot& hot, const BodyCold& cold, Vec3 v) {
@@ -60,7 +66,7 @@ void Body::set_pose(const Pose& pose) {
     const double far = std::fabs(pose.position.x) + std::fabs(pose.position.y) + std::fabs(pose.position.z);
     const float size2 = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
     if (!(far <= BodyStore::kFarthest) || !std::isfinite(size2) || !(size2 > 0)) {
-        b.cold->bad = true;
+        b.state->bodies.bad.set(b.index);
         return;
     }
     b.state->wake_neighbours(b.index);
@@ -108,6 +114,7 @@ void Body::set_velocity(Vec3 velocity) {
     if (!accept(b, velocity)) return;
     b.state->wake(b.index);
     b.hot->velocity = velocity;
+    b.state->bodies.note_motion(b.index);
 }
 Vec3 Body::spin() const {
     const Access b = access_body(*this);
@@ -120,6 +127,7 @@ void Body::set_spin(Vec3 spin) {
     if (!accept(b, spin)) return;
     b.state->wake(b.index);
     b.hot->spin = spin;
+    b.state->bodies.note_motion(b.index);
 }
 Vec3 Body::velocity_at(DVec3 point) const {
     const Access b = access_body(*this);
@@ -129,19 +137,18 @@ Vec3 Body::velocity_at(DVec3 point) const {
 void Body::add_force(Vec3 force) {
     const Recorded call(log_of(*this), Call::body_add_force, id_, force);
     const Access b = access_body(*this);
-    if (b && b.state->bodies.awake(b.index) && accept(b, force)) b.cold->force += force;
+    if (b && b.state->bodies.awake(b.index) && accept(b, force)) push(b, force, {});
 }
 void Body::add_force_at(Vec3 force, DVec3 point) {
     const Recorded call(log_of(*this), Call::body_add_force_at, id_, force, point);
     const Access b = access_body(*this);
     if (!b || !b.state->bodies.awake(b.index) || !accept(b, force, point)) return;
-    b.cold->force += force;
-    b.cold->torque += cross(to_float(point - b.hot->position), force);
+    push(b, force, cross(to_float(point - b.hot->position), force));
 }
 void Body::add_torque(Vec3 torque) {
     const Recorded call(log_of(*this), Call::body_add_torque, id_, torque);
     const Access b = access_body(*this);
-    if (b && b.state->bodies.awake(b.index) && accept(b, torque)) b.cold->torque += torque;
+    if (b && b.state->bodies.awake(b.index) && accept(b, torque)) push(b, {}, torque);
 }
 void Body::add_impulse(Vec3 impulse) {
     const Recorded call(log_of(*this), Call::body_add_impulse, id_, impulse);
@@ -284,10 +291,8 @@ void Body::sleep() {
     const Recorded call(log_of(*this), Call::body_sleep, id_);
     const Access b = access_body(*this);
     if (!b || !b.hot->dynamic) return;
-    b.hot->asleep = true;
-    b.hot->velocity = b.hot->spin = {};
+    b.state->bodies.fall_asleep(b.index);
     b.cold->force = b.cold->torque = {};
-    b.cold->sleep_position = b.hot->position;
     // What it carries and what carries it now is what may change later.
     b.state->each_pair(b.index, [&](std::int32_t, Pair& p, std::int32_t) {
         if (!p.touching) return;

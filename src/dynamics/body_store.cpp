@@ -47,7 +47,7 @@ std::int32_t BodyStore::add(const BodyShape& shape, const BodySettings& s) {
     const BodySettings defaults;
     auto repair = [&](float& value, float otherwise) {
         if (std::isfinite(value)) return;
-        c.bad = true;
+        bad.set(i);
         value = otherwise;
     };
     repair(c.density, defaults.density);
@@ -62,11 +62,11 @@ std::int32_t BodyStore::add(const BodyShape& shape, const BodySettings& s) {
     for (int k = 0; k < 3; k++) {
         double& x = pose.position[k];
         if (std::fabs(x) <= kFarthest) continue;
-        c.bad = true;
+        bad.set(i);
         x = x > 0 ? kFarthest : x < 0 ? -kFarthest : 0;
     }
     if (!is_finite(s.velocity) || !is_finite(s.spin)) {
-        c.bad = true;
+        bad.set(i);
         h.velocity = h.spin = {};
     }
     refresh_mass(i);
@@ -81,6 +81,9 @@ void BodyStore::remove(std::int32_t i) {
     BodyHot& h = hot[std::size_t(i)];
     h.exists = false;
     h.dynamic = false;
+    moving.reset(i);
+    bad.reset(i);
+    forced.reset(i);
     generation[std::size_t(i)]++;
     alive--;
 }
@@ -109,7 +112,7 @@ void BodyStore::refresh_mass(std::int32_t i) {
                  float(inertia.v[3]), float(inertia.v[4]), float(inertia.v[5])};
     const bool usable =
         c.mass > 0 && std::isfinite(c.mass) && std::isfinite(c.inertia.xx + c.inertia.yy + c.inertia.zz);
-    if (sums.mass != 0 && !usable) c.bad = true;  // beyond what a float holds, or negative
+    if (sums.mass != 0 && !usable) bad.set(i);  // beyond what a float holds, or negative
     h.dynamic = h.exists && c.motion == MotionType::dynamic && usable;
     h.inverse_mass = h.dynamic ? float(1 / sums.mass) : 0;
     c.root_moments = c.root_inverse = {};
@@ -136,6 +139,13 @@ void BodyStore::refresh_mass(std::int32_t i) {
     for (const CollisionBox& b : d.solids) reach(b.center - h.com, b.half);
     if (d.bricks) reach(h.box_center, h.box_half);
     h.radius = h.round ? d.round_radius + d.round_half : std::sqrt(radius2);
+    note_motion(i);
+}
+
+void BodyStore::note_motion(std::int32_t i) {
+    const BodyHot& h = hot[std::size_t(i)];
+    const bool led = h.exists && !h.dynamic && cold[std::size_t(i)].motion == MotionType::kinematic;
+    moving.put(i, awake(i) || (led && (h.velocity != Vec3{} || h.spin != Vec3{})));
 }
 
 void BodyStore::refresh_pose(std::int32_t i) {
@@ -164,11 +174,11 @@ void BodyStore::set_frame_pose(std::int32_t i, const Pose& pose) {
     BodyCold& c = cold[std::size_t(i)];
     const Quat& given = pose.rotation;
     const float size2 = given.x * given.x + given.y * given.y + given.z * given.z + given.w * given.w;
-    if (!std::isfinite(size2) || !(size2 > 0)) c.bad = true;
+    if (!std::isfinite(size2) || !(size2 > 0)) bad.set(i);
     c.rotation = normalized(given);
     if (!std::isfinite(c.rotation.x + c.rotation.y + c.rotation.z + c.rotation.w)) {
         c.rotation = {};
-        c.bad = true;
+        bad.set(i);
     }
     refresh_pose(i);
     h.position = pose.position + to_double(h.rotation * c.local_com);
@@ -183,6 +193,15 @@ void BodyStore::wake(std::int32_t i) {
     c.rest_position = h.position;
     c.rest_rotation = c.rotation;
     h.velocity = h.spin = {};
+    note_motion(i);
+}
+
+void BodyStore::fall_asleep(std::int32_t i) {
+    BodyHot& h = hot[std::size_t(i)];
+    h.asleep = true;
+    h.velocity = h.spin = {};
+    cold[std::size_t(i)].sleep_position = h.position;
+    moving.reset(i);
 }
 
 }  // namespace talus

@@ -6,6 +6,7 @@
 // Tests: tests/dynamics/
 #pragma once
 
+#include "base/bit_set.h"
 #include "base/give_back.h"
 #include "dynamics/shape.h"
 #include "talus/space.h"
@@ -57,7 +58,6 @@ struct BodyCold {
     float linear_damping = 0, angular_damping = 0, rolling_resistance = 0, gravity_factor = 1;
     void* owner = nullptr;
     Vec3 force, torque;  ///< of this step, world axes, about the centre of mass
-    bool bad = false;    ///< a state that is not finite was given: quarantined in the next step
 
     // Sleep (sleep.h).
     float quiet_time = 0;
@@ -119,11 +119,14 @@ class BodyStore {
         return i == 0 ? BodyId{} : BodyId{std::uint32_t(i), generation[std::size_t(i)]};
     }
     bool awake(std::int32_t i) const { return hot[std::size_t(i)].dynamic && !hot[std::size_t(i)].asleep; }
-    bool kinematic_moving(std::int32_t i) const {
-        const BodyHot& b = hot[std::size_t(i)];
-        return !b.dynamic && b.exists && i != 0 && cold[std::size_t(i)].motion == MotionType::kinematic &&
-               (b.velocity != Vec3{} || b.spin != Vec3{});
-    }
+    bool kinematic_moving(std::int32_t i) const { return moving[i] && !hot[std::size_t(i)].dynamic; }
+
+    // A step walks these and never all bodies, so that it costs what moves, not what rests.
+    BitSet moving;  ///< awake, or kinematic with a velocity: kept by note_motion()
+    BitSet bad;     ///< a state that is not finite was given: quarantined in the next step
+    BitSet forced;  ///< force or torque is not zero
+    /// After what tells whether it moves was changed.
+    void note_motion(std::int32_t i);
 
     std::int32_t add(const BodyShape& shape, const BodySettings& settings);
     /// The slot is given back later by release(): pairs may still speak of it.
@@ -141,6 +144,7 @@ class BodyStore {
     Pose frame_pose(std::int32_t i) const;
     void set_frame_pose(std::int32_t i, const Pose& pose);
     void wake(std::int32_t i);
+    void fall_asleep(std::int32_t i);
 
     /// One more, empty, at the end.
     void take_slot();

@@ -1,15 +1,21 @@
 // broad_phase.h - which bodies are near each other.
 //
 // Layer: dynamics. Every body has a fat box: its bounds, a margin, and two steps of motion ahead. Only when
-// a body leaves its fat box are partners looked for: bodies sorted in x are swept, eight tests at a time, in
-// slabs of z. Bodies whose fat boxes met before have their pair already. Boxes are floats about an origin
-// near the bodies; far out they only grow coarser. A tree was rejected: in heaps most bodies move a little
-// each step, and the sorted order hardly changes. Determinism: pairs are made in slab order, then sorted
-// order, ties by index; threads share the slabs. Tests: tests/dynamics/broad_phase_test.cpp
+// a body leaves its fat box are partners looked for. Where many do in one step, all bodies are sorted in x
+// and swept, eight tests at a time, in slabs of z: in heaps most bodies move a little each step, and the
+// sorted order hardly changes. Where few do, a tree of all boxes is asked about each: what rests costs
+// nothing. Both find the same pairs, so that which is taken is a matter of time only; the tree is brought up
+// to date when it is needed, and answers the space's queries too.
+// Bodies whose fat boxes met before have their pair already. Boxes are floats about an origin near the
+// bodies; far out they only grow coarser.
+// Determinism: pairs are made in the order of their bodies; threads share the slabs. What is done now and
+// then (choosing the origin, sorting the pairs) comes after so many new boxes, which snapshots count.
+// Tests: tests/dynamics/broad_phase_test.cpp
 #pragma once
 
 #include "base/archive.h"
 #include "dynamics/body_store.h"
+#include "dynamics/box_tree.h"
 #include "dynamics/pairs.h"
 #include "math/simd.h"
 #include "talus/jobs.h"
@@ -21,46 +27,61 @@ namespace talus {
 class BroadPhase {
  public:
     void add(std::int32_t body);
-    /// Forgets bodies that no longer exist.
-    void purge(const BodyStore& bodies);
+    void remove(std::int32_t body);
     /// Its fat box is made anew in the next update and all its partners looked for.
-    void touch(std::int32_t body) { stale_[std::size_t(body)] = 1; }
+    void touch(std::int32_t body) {
+        stale_.set(body);
+        strayed_.set(body);
+    }
+    /// After bodies were moved: they may have left their boxes.
+    void note_moved(const BitSet& bodies) { strayed_ |= bodies; }
 
     void update(BodyStore& bodies, PairTable& table, const std::uint16_t (&layers)[16], float dt,
                 JobSystem* jobs);
 
     /// Did the body get a new fat box in the last update?
     bool moved(std::int32_t body) const { return moved_[std::size_t(body)] != 0; }
+    /// Those that did; some may be gone since.
+    const std::vector<std::int32_t>& new_boxes() const { return new_boxes_; }
     bool overlap(std::int32_t a, std::int32_t b) const {
-        const Fat &x = fat_[std::size_t(a)], &y = fat_[std::size_t(b)];
-        return x.lo.x <= y.hi.x && x.hi.x >= y.lo.x && x.lo.y <= y.hi.y && x.hi.y >= y.lo.y &&
-               x.lo.z <= y.hi.z && x.hi.z >= y.lo.z;
+        return fat_[std::size_t(a)].meets(fat_[std::size_t(b)]);
     }
+
+    /// Bodies whose bounds may meet the box, and some more, in order.
+    std::vector<std::int32_t> near_box(const BodyStore& bodies, const DBox& box);
+    /// Bodies whose bounds a ball may meet on its way, and some more, in order.
+    std::vector<std::int32_t> near_way(const BodyStore& bodies, DVec3 from, Vec3 direction, float distance,
+                                       float radius);
 
     /// What a snapshot keeps (snapshot.cpp); the rest lives within one step.
     template <class A, class T>
     static void archive(A& a, T& v) {
-        a(v.origin_, v.fat_, v.stale_, v.order_, v.many_new_, v.updates_);
+        a(v.origin_, v.fat_, v.new_boxes_since_, v.rounds_);
     }
-    /// After reading: refuses what update() could not work with.
-    void check(ByteReader& a, const BodyStore& bodies, const std::vector<std::int32_t>& freed);
+    std::vector<std::int32_t> stale() const;
+    /// After reading: refuses what update() could not work with, and makes the rest.
+    void check(ByteReader& a, const BodyStore& bodies, const std::vector<std::int32_t>& stale);
     struct NewPair {
         std::int32_t a, b;
     };
     std::vector<NewPair> new_pairs;  ///< made since it was last cleared, in order
 
  private:
-    struct Fat {
-        Vec3 lo, hi;
-        template <class A, class T>
-        static void archive(A& a, T& v) {
-            a(v.lo, v.hi);
-        }
-    };
+    using Fat = Bounds;
     void fatten(const BodyHot& body, std::size_t i, float dt);
-    static constexpr float kNowhere = 1e30f;
     bool choose_origin(const BodyStore& bodies);
-    void sort_by_x();
+    void refit(const BodyHot& body, std::size_t i, float dt, bool all);
+    void fresh_order(const BodyStore& bodies);
+    void find_by_sweep(const BodyStore& bodies, const PairTable& table, const std::uint16_t (&layers)[16],
+                       JobSystem* jobs);
+    void find_by_tree(const BodyStore& bodies, const PairTable& table, const std::uint16_t (&layers)[16]);
+    static bool may_pair(const BodyStore& bodies, const PairTable& table, const std::uint16_t (&layers)[16],
+                         std::int32_t a, std::int32_t b);
+    void put_behind();
+    bool bring_up_to_date(const BodyStore& bodies);
+    Bounds about_origin(DVec3 lo, DVec3 hi) const;
+    template <class Meets>
+    std::vector<std::int32_t> ask(const BodyStore& bodies, Meets&& meets);
     /// What one slab holds and finds.
     struct Slab {
         std::vector<std::int32_t> bodies;
@@ -97,10 +118,20 @@ class BroadPhase {
     DVec3 origin_;
     std::vector<Fat> fat_;     // by body
     std::vector<Fat> before_;  // by body: the fat box before the last update; nowhere if all is new
-    std::vector<char> moved_, stale_;
-    std::vector<std::int32_t> order_;  // by lo.x
-    bool many_new_ = false;
-    std::uint32_t updates_ = 0;
+    std::vector<char> moved_;  // by body: got a new box in the last update
+    std::vector<std::int32_t> new_boxes_;
+    BitSet stale_;                       // touched since
+    std::uint64_t new_boxes_since_ = 0;  // the last round, which comes when there were as many as bodies
+    std::uint32_t rounds_ = 0;
+    std::vector<std::int32_t> order_;  // by lo.x, of the last sweep; then those added since
+    std::vector<char> in_order_;       // by body
+    std::size_t out_of_order_ = 0;     // boxes changed since the last sweep, in order_ or not
+    std::vector<std::int32_t> due_;    // of a call
+    std::vector<NewPair> found_;       // likewise
+    BoxTree tree_;                     // boxes that hold the fat ones, but of ...
+    BitSet behind_;                    // ... bodies with another fat box by now
+    BitSet strayed_;                   // bodies whose bounds its box may not hold
+    int scans_ = 0;                    // queries answered without it since it was up to date
     // Slabs of the last sweep.
     float first_z_ = 0, slabs_per_metre_ = 1;
     int slab_count_ = 1;

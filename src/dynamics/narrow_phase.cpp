@@ -19,6 +19,7 @@ constexpr float kWorldReach = 0.3f;     // how far beyond the margin terrain is 
 constexpr float kFastReach = 0.4f;      // beyond it (3 m/s) bricks are looked at first
 constexpr float kHitSpeed = 4;          // m/s
 constexpr std::size_t kChunk = 1024;    // pairs, most of which wait
+constexpr int kManyOf64 = 24;           // watched pairs, from which on all are gone through
 constexpr std::size_t kBodyChunk = 512;
 constexpr float kSameNormal = 0.985f;   // cosine above which normals are one
 constexpr float kSamePoint2 = 0.0025f;  // squared distance below which points are one
@@ -117,31 +118,82 @@ void NarrowPhase::run(BodyStore& bodies, PairTable& table, const BroadPhase& bro
     beside_sleepers.clear();
     tangled_.clear();
     hits = 0;
-    const std::size_t bodies_count = bodies.way.size();
-    reach_.resize(bodies_count);
-    glances_.resize(bodies_count);
-    states_.resize(bodies_count);
-    in_chunks(jobs, (bodies_count + kBodyChunk - 1) / kBodyChunk, [&](std::size_t c) {
-        for (std::size_t i = c * kBodyChunk; i < (c + 1) * kBodyChunk && i < bodies_count; i++) glance(i);
-    });
+    watch();
+    glance_at_all(jobs);
 
-    const std::size_t n = table.waits.size(), chunks = (n + kChunk - 1) / kChunk;
-    const bool parallel = jobs && jobs->worker_count() > 1 && chunks > 1;
-    if (chunks_.empty() || (parallel && chunks_.size() < chunks)) chunks_.resize(parallel ? chunks : 1);
-    const std::size_t spare = chunks + 1;  // lists of chunks from busier times go
+    // Chunks with a pair to watch.
+    const std::size_t n = table.waits.size();
+    std::vector<std::int32_t>& due = list_;
+    due.clear();
+    for (std::size_t c = 0; c * kChunk < n; c++) {
+        std::uint64_t any = 0;
+        for (std::size_t k = 0; k < kChunk / 64; k++) any |= table.watched.word(c * (kChunk / 64) + k);
+        if (any) due.push_back(std::int32_t(c));
+    }
+    const bool parallel = jobs && jobs->worker_count() > 1 && due.size() > 1;
+    const std::size_t lists = parallel ? due.size() : 1;
+    if (chunks_.size() < lists) chunks_.resize(lists);
+    const std::size_t spare = due.size() + 1;  // lists of chunks from busier times go
     if (chunks_.size() > 2 * spare) chunks_.erase(chunks_.begin() + std::ptrdiff_t(spare), chunks_.end());
-    in_chunks(parallel ? jobs : nullptr, chunks, [&](std::size_t c) {
-        Chunk& chunk = chunks_[parallel ? c : 0];
-        update_pairs(chunk, c * kChunk, (c + 1) * kChunk < n ? (c + 1) * kChunk : n);
+    in_chunks(parallel ? jobs : nullptr, due.size(), [&](std::size_t k) {
+        Chunk& chunk = chunks_[parallel ? k : 0];
+        const std::size_t first = std::size_t(due[k]) * kChunk;
+        update_pairs(chunk, first, first + kChunk < n ? first + kChunk : n);
         if (parallel) return;
         commit(chunk);
         fill(chunk);
     });
     if (parallel) {
-        for (std::size_t c = 0; c < chunks; c++) commit(chunks_[c]);
-        in_chunks(jobs, chunks, [&](std::size_t c) { fill(chunks_[c]); });
+        for (std::size_t k = 0; k < due.size(); k++) commit(chunks_[k]);
+        in_chunks(jobs, due.size(), [&](std::size_t k) { fill(chunks_[k]); });
     }
     if (!tangled_.empty()) collide_tangled();
+}
+
+/// Sets the table's `watched` right: what bodies did and which pairs were made since the last step.
+void NarrowPhase::watch() {
+    PairTable& table = *table_;
+    const BitSet& now = bodies_->moving;
+    if (table.renumbered) {
+        table.watched.clear();
+        moving_.clear();
+    }
+    auto look = [&](std::int32_t i) {
+        const PairWait& w = table.waits[std::size_t(i)];
+        table.watched.put(i, w.until != PairWait::kNever && (now[w.a] || now[w.b]));
+    };
+    BitSet::each_difference(now, moving_, [&](std::int32_t body) {
+        for (std::int32_t i = bodies_->hot[std::size_t(body)].first_pair; i >= 0;) {
+            const Pair& p = table.pairs[std::size_t(i)];
+            look(i);
+            i = p.next[p.a == body ? 0 : 1];
+        }
+    });
+    if (!table.renumbered)
+        for (const std::int32_t i : table.added) look(i);
+    clear_scratch(table.added);
+    table.renumbered = false;
+    moving_ = now;
+}
+
+/// Of bodies that rest, what was seen before holds.
+void NarrowPhase::glance_at_all(JobSystem* jobs) {
+    const std::size_t known = glances_.size(), n = bodies_->way.size();
+    reach_.resize(n);
+    glances_.resize(n);
+    states_.resize(n);
+    list_.clear();
+    for (std::size_t i = known; i < n; i++) list_.push_back(std::int32_t(i));
+    for (const std::int32_t i : broad_->new_boxes()) glanced_.set(i);
+    BitSet::each_of(glanced_, moving_, [&](std::int32_t i) {
+        if (std::size_t(i) < known) list_.push_back(i);
+    });
+    glanced_ = moving_;
+    for (const std::int32_t i : broad_->new_boxes()) glanced_.set(i);
+    in_chunks(jobs, (list_.size() + kBodyChunk - 1) / kBodyChunk, [&](std::size_t c) {
+        for (std::size_t k = c * kBodyChunk; k < (c + 1) * kBodyChunk && k < list_.size(); k++)
+            glance(std::size_t(list_[k]));
+    });
 }
 
 /// When all other contacts are known: they tell which ways are open.
@@ -169,10 +221,17 @@ void NarrowPhase::update_pairs(Chunk& chunk, std::size_t first, std::size_t last
     chunk.todo.resize(kChunk);
     std::int32_t* const todo = chunk.todo.data();
     std::size_t n = 0;
-    for (std::size_t i = first; i < last; i++) {  // without a branch: which are due cannot be foreseen
+    auto consider = [&](std::size_t i, bool watched) {  // no branch: which are due cannot be foreseen
         const PairWait& w = table_->waits[i];
         todo[n] = std::int32_t(i);
-        n += reach_[std::size_t(w.a)] + reach_[std::size_t(w.b)] > w.until;
+        n += watched & (reach_[std::size_t(w.a)] + reach_[std::size_t(w.b)] > w.until);
+    };
+    for (std::size_t i = first; i < last; i += 64) {
+        std::uint64_t bits = table_->watched.word(i / 64);
+        if (std::popcount(bits) > kManyOf64)
+            for (std::size_t k = i; k < i + 64 && k < last; k++, bits >>= 1) consider(k, bits & 1);
+        else
+            for (; bits; bits &= bits - 1) consider(i + std::size_t(std::countr_zero(bits)), true);
     }
     for (std::size_t i = 0; i < n; i++) {
         if (i + 12 < n) {
@@ -228,8 +287,8 @@ void NarrowPhase::collide_anew(Chunk& chunk) {
 
 void NarrowPhase::glance(std::size_t i) {
     const BodyHot& h = bodies_->hot[i];
-    const bool kinematic = bodies_->kinematic_moving(std::int32_t(i)), awake = h.dynamic && !h.asleep;
-    const bool moves = h.exists && (awake || kinematic);
+    const bool moves = bodies_->moving[std::int32_t(i)], awake = moves && h.dynamic,
+               kinematic = moves && !awake;
     const float spin_motion = moves ? 0.5f * dt_ * length(h.spin) * h.radius : 0;
     glances_[i] = {h.position, h.lo, h.hi, h.velocity, spin_motion};
     states_[i] = std::uint8_t((awake ? kAwake : 0) | (h.asleep ? kAsleep : 0) | (kinematic ? kKinematic : 0) |
@@ -241,12 +300,13 @@ void NarrowPhase::glance(std::size_t i) {
 void NarrowPhase::join(std::int32_t body) {
     Chunk& chunk = chunks_[0];
     glance(std::size_t(body));
+    glanced_.set(body);
     for (std::int32_t i = bodies_->hot[std::size_t(body)].first_pair; i >= 0;) {
         const Pair& p = table_->pairs[std::size_t(i)];
         const std::int32_t index = i, other = p.a == body ? p.b : p.a;
         i = p.next[p.a == body ? 0 : 1];
         // Pairs with what was awake before are in already.
-        if (bodies_->awake(other) || bodies_->kinematic_moving(other)) continue;
+        if (bodies_->moving[other]) continue;
         chunk.tangles = true;
         look_at(chunk, index);
         collide_anew(chunk);

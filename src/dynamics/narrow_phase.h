@@ -3,7 +3,8 @@
 // Layer: dynamics. A pair that touches is collided anew only after it moved kReuseMotion; one that does not
 // only after the distance found last time is used up. Its manifolds hold true in between, because anchors
 // are kept on both bodies.
-// Most pairs are not even looked at: PairWait says how far their bodies must go first.
+// Most pairs are not even looked at: PairWait says how far their bodies must go first, and pairs of bodies
+// that rest are not even asked that.
 // Determinism: pairs in table order, in chunks of a fixed size; what chunks found is put into the table in
 // order, so that any number of threads gives the same bits.
 // Tests: tests/dynamics/contact_test.cpp, terrain_contact_test.cpp
@@ -79,6 +80,8 @@ class NarrowPhase {
         std::size_t hits = 0;
         bool tangles = false;  // only those are left
     };
+    void watch();
+    void glance_at_all(JobSystem* jobs);
     void update_pairs(Chunk& chunk, std::size_t first, std::size_t last);
     void glance(std::size_t body);
     void look_at(Chunk& chunk, std::int32_t pair);
@@ -113,6 +116,9 @@ class NarrowPhase {
     std::vector<std::int64_t> reach_;   // by body: its way until the end of this step
     std::vector<Glance> glances_;       // by body
     std::vector<std::uint8_t> states_;  // by body: State
+    BitSet moving_;                     // bodies that moved when pairs were last watched
+    BitSet glanced_;                    // bodies whose glance holds for that step only
+    std::vector<std::int32_t> list_;    // of a call
     std::vector<Anew> tangled_;
     std::vector<Chunk> chunks_;
 };

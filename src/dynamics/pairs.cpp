@@ -52,6 +52,7 @@ std::int32_t PairTable::add(std::int32_t a, std::int32_t b, std::int32_t& first_
         waits.emplace_back();
     }
     waits[std::size_t(i)] = {a, b, PairWait::kNow};
+    added.push_back(i);
     Pair& p = pairs[std::size_t(i)];
     p.a = a;
     p.b = b;
@@ -101,6 +102,7 @@ void PairTable::remove(std::int32_t pair, std::int32_t& first_of_a, std::int32_t
     p.touching = false;
     p.dead = true;
     waits[std::size_t(pair)].until = PairWait::kNever;
+    watched.reset(pair);
     used_--;
     free_pairs_.push_back(pair);
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/archive.h"
+#include "base/bit_set.h"
 #include "base/give_back.h"
 #include "talus/math.h"
 
@@ -76,6 +77,11 @@ class PairTable {
  public:
     std::vector<Pair> pairs;
     std::vector<PairWait> waits;  ///< parallel to pairs
+    /// Pairs of which a body moves: only those can be due. Kept by the narrow phase, which is told what
+    /// became of the table since: pairs that were added, or that all are others (renumbered).
+    BitSet watched;
+    std::vector<std::int32_t> added;
+    bool renumbered = true;
     std::vector<Manifold> manifolds;
 
     std::int32_t find(std::int32_t a, std::int32_t b) const;
@@ -134,6 +140,7 @@ void PairTable::sort(F&& set_first) {
     sort_manifolds();
     clear_scratch(free_pairs_);
     clear_hash();
+    renumbered = true;
     for (const Pair& p : pairs) {
         set_first(p.a, -1);
         if (p.b != 0) set_first(p.b, -1);

@@ -124,11 +124,11 @@ struct Nearest {
 
 /// f(index, hot) for the bodies whose ball a ball of this radius passes on its way.
 template <class F>
-void each_on_the_way(const BodyStore& bodies, DVec3 origin, Vec3 d, float radius, BodyId ignore,
+void each_on_the_way(Space::State& s, DVec3 origin, Vec3 d, float radius, BodyId ignore,
                      const Nearest& nearest, F&& f) {
-    for (std::int32_t i = 1; i < bodies.size(); i++) {
-        const BodyHot& h = bodies.hot[std::size_t(i)];
-        if (!h.exists || !h.shape->has_solids() || bodies.id(i) == ignore) continue;
+    for (const std::int32_t i : s.broad.near_way(s.bodies, origin, d, nearest.hit.distance, radius)) {
+        const BodyHot& h = s.bodies.hot[std::size_t(i)];
+        if (!h.shape->has_solids() || s.bodies.id(i) == ignore) continue;
         const Vec3 to = to_float(h.position - origin);
         const float along = dot(to, d), reach = h.radius + radius;
         if (along < -reach || along > nearest.hit.distance + reach) continue;
@@ -177,7 +177,7 @@ float advance_ball(float most, Vec3 direction, Gap&& gap, Vec3& out) {
 
 std::optional<SpaceHit> Space::cast_ray(DVec3 origin, Vec3 direction, float max_distance,
                                         BodyId ignore) const {
-    const State& s = *state_;
+    State& s = *state_;
     const Vec3 d = normalized(direction);
     if (!is_finite(origin) || !is_finite(d) || d == Vec3{} || !(max_distance >= 0)) return std::nullopt;
     Nearest best;
@@ -196,7 +196,7 @@ std::optional<SpaceHit> Space::cast_ray(DVec3 origin, Vec3 direction, float max_
         const float t = march_to(*s.world.smooth, origin, d, best.hit.distance, 0, s.world.cell_size, out);
         if (best.beats(t)) best.take(t, out);
     }
-    each_on_the_way(s.bodies, origin, d, 0, ignore, best, [&](std::int32_t i, const BodyHot& h) {
+    each_on_the_way(s, origin, d, 0, ignore, best, [&](std::int32_t i, const BodyHot& h) {
         const Vec3 o = seen_from(h, origin), v = mul_transposed(h.rotation, d);
         const Body body(const_cast<Space*>(this), s.bodies.id(i));
         if (h.round) {
@@ -223,7 +223,7 @@ std::optional<SpaceHit> Space::cast_ray(DVec3 origin, Vec3 direction, float max_
 
 std::optional<SpaceHit> Space::cast_sphere(DVec3 origin, float radius, Vec3 direction, float max_distance,
                                            BodyId ignore) const {
-    const State& s = *state_;
+    State& s = *state_;
     const Vec3 d = normalized(direction);
     if (!is_finite(origin) || !is_finite(d) || d == Vec3{} || !(max_distance >= 0) || !(radius > 0) ||
         !std::isfinite(radius))
@@ -258,7 +258,7 @@ std::optional<SpaceHit> Space::cast_sphere(DVec3 origin, float radius, Vec3 dire
             march_to(*s.world.smooth, origin, d, best.hit.distance, radius, s.world.cell_size, out);
         if (best.beats(t)) best.take(t, out);
     }
-    each_on_the_way(s.bodies, origin, d, radius, ignore, best, [&](std::int32_t i, const BodyHot& h) {
+    each_on_the_way(s, origin, d, radius, ignore, best, [&](std::int32_t i, const BodyHot& h) {
         const Vec3 o = seen_from(h, origin), v = mul_transposed(h.rotation, d);
         const Body body(const_cast<Space*>(this), s.bodies.id(i));
         auto try_part = [&](auto&& distance) {
@@ -289,11 +289,11 @@ std::optional<SpaceHit> Space::cast_sphere(DVec3 origin, float radius, Vec3 dire
 }
 
 std::vector<Body> Space::bodies_in(const DBox& box) const {
-    const State& s = *state_;
+    State& s = *state_;
     std::vector<Body> out;
-    for (std::int32_t i = 1; i < s.bodies.size(); i++) {
+    for (const std::int32_t i : s.broad.near_box(s.bodies, box)) {
         const BodyHot& h = s.bodies.hot[std::size_t(i)];
-        if (h.exists && overlaps(box, {h.position + to_double(h.lo), h.position + to_double(h.hi)}))
+        if (overlaps(box, {h.position + to_double(h.lo), h.position + to_double(h.hi)}))
             out.push_back(Body(const_cast<Space*>(this), s.bodies.id(i)));
     }
     return out;

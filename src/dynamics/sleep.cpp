@@ -133,7 +133,7 @@ void Sleep::find_sleepers(BodyStore& bodies, PairTable& table, const Step& step)
     bool any = false;
     for (const std::int32_t i : *step.awake) any |= bodies.cold[std::size_t(i)].quiet_time >= kQuietTime;
     if (!any) return;
-    candidate_.assign(bodies.hot.size(), kStill);
+    candidate_.resize(bodies.hot.size(), kStill);
     for (const std::int32_t i : *step.awake) {
         if (!bodies.awake(i)) continue;
         const BodyHot& h = bodies.hot[std::size_t(i)];
@@ -180,13 +180,8 @@ void Sleep::find_sleepers(BodyStore& bodies, PairTable& table, const Step& step)
             }
         }
     }
-    for (const std::int32_t i : *step.awake) {
-        if (candidate_[std::size_t(i)] != kQuiet) continue;
-        BodyHot& h = bodies.hot[std::size_t(i)];
-        h.asleep = true;
-        h.velocity = h.spin = {};
-        bodies.cold[std::size_t(i)].sleep_position = h.position;
-    }
+    for (const std::int32_t i : *step.awake)
+        if (candidate_[std::size_t(i)] == kQuiet) bodies.fall_asleep(i);
     for (const std::int32_t i : pairs_) {
         Pair& p = table.pairs[std::size_t(i)];
         if (candidate_[std::size_t(p.a)] != kQuiet && candidate_[std::size_t(p.b)] != kQuiet) continue;
@@ -198,6 +193,7 @@ void Sleep::find_sleepers(BodyStore& bodies, PairTable& table, const Step& step)
             if (bodies.awake(body))
                 bodies.cold[std::size_t(body)].sleep_position = bodies.hot[std::size_t(body)].position;
     }
+    for (const std::int32_t i : *step.awake) candidate_[std::size_t(i)] = kStill;
 }
 
 }  // namespace talus

@@ -53,8 +53,8 @@ class Sleep {
     void find_sleepers(BodyStore& bodies, PairTable& table, const Step& step);
 
     enum Candidate : char { kRestless, kSettling, kQuiet, kStill };  // kStill: asleep or fixed
-    std::vector<char> candidate_;
-    std::vector<float> added_load_, carried_load_;  // N, by body
+    std::vector<char> candidate_;                                    // by body; kStill between searches
+    std::vector<float> added_load_, carried_load_;                   // N, by body
     std::vector<std::int32_t> loaded_bodies_;
     std::vector<std::int32_t> pairs_;
     std::uint32_t steps_ = 0;

@@ -22,20 +22,20 @@ void archive_contact(A& a, T& c) {
 
 /// What of a body does not follow from its shape and attitude. `hot` and `cold` may be copies.
 template <class A, class H, class C>
-void archive_body(A& a, H& h, C& c) {
+void archive_body(A& a, H& h, C& c, bool& bad) {
     a(h.position, h.velocity, h.spin, h.asleep, h.layer);
     a(c.motion, c.rotation, c.density, h.friction, h.restitution, c.linear_damping, c.angular_damping,
-      c.rolling_resistance, c.gravity_factor, c.continuous, c.force, c.torque, c.bad);
+      c.rolling_resistance, c.gravity_factor, c.continuous, c.force, c.torque, bad);
     a(c.quiet_time, c.rest_position, c.rest_rotation, c.sleep_position);
 }
 
 /// A body that was just given nonsense is quarantined in the next step: until then it is kept as what it will
 /// be frozen from.
-void make_finite(BodyHot& h, BodyCold& c) {
+void make_finite(BodyHot& h, BodyCold& c, bool& bad) {
     for (Vec3* v : {&h.velocity, &h.spin, &c.force, &c.torque}) {
         const float most = c.motion == MotionType::dynamic ? kMostSpeed : 1e12f;
         if (dot(*v, *v) <= most) continue;
-        if (!is_finite(*v)) c.bad = true;
+        if (!is_finite(*v)) bad = true;
         const float big = std::fabs(v->x) + std::fabs(v->y) + std::fabs(v->z);
         *v = is_finite(*v) && std::isfinite(big) ? *v / big * (0.9f * std::sqrt(most)) : Vec3{};
     }
@@ -80,12 +80,13 @@ void write_bodies(ByteWriter& a, const Space& space, const ShapeNames& names) {
         a(h.exists, bodies.generation[i], bodies.way[i], h.first_pair);
         if (!h.exists) continue;
         BodyCold c = bodies.cold[i];
-        make_finite(h, c);
+        bool bad = bodies.bad[std::int32_t(i)];
+        make_finite(h, c, bad);
         const BodyId id = bodies.id(std::int32_t(i));
         const std::uint32_t name = names.name_of ? names.name_of(names.context, id) : ShapeNames::kUnknown;
         a(name);
         if (name == ShapeNames::kUnknown) a(c.shape);
-        archive_body(a, h, c);
+        archive_body(a, h, c, bad);
     }
     a(bodies.free_slots());
 }
@@ -109,8 +110,11 @@ void read_bodies(ByteReader& a, BodyStore& bodies, const ShapeNames& names) {
         else if (names.shape_of)
             c.shape = names.shape_of(names.context, name);
         a.check(name == ShapeNames::kUnknown || !c.shape.is_empty(), "there is no such shape");
-        archive_body(a, h, c);
+        bool bad = false;
+        archive_body(a, h, c, bad);
         if (!a.ok()) return;
+        bodies.bad.put(std::int32_t(i), bad);
+        bodies.forced.put(std::int32_t(i), c.force != Vec3{} || c.torque != Vec3{});
         check_body(a, h, c);
         if (!a.ok()) return;
         bodies.alive++;
@@ -138,25 +142,31 @@ void check_slots(ByteReader& a, const BodyStore& bodies, const std::vector<std::
 
 }  // namespace
 
-void BroadPhase::check(ByteReader& a, const BodyStore& bodies, const std::vector<std::int32_t>& freed) {
+std::vector<std::int32_t> BroadPhase::stale() const {
+    std::vector<std::int32_t> list;
+    stale_.each([&](std::int32_t i) { list.push_back(i); });
+    return list;
+}
+
+void BroadPhase::check(ByteReader& a, const BodyStore& bodies, const std::vector<std::int32_t>& stale) {
     const std::size_t n = fat_.size();
-    a.check(stale_.size() == n && n <= bodies.hot.size(), "fat boxes are not as many as bodies");
+    a.check(n <= bodies.hot.size(), "fat boxes are not as many as bodies");
     for (int k = 0; k < 3; k++) a.check(std::fabs(origin_[k]) <= 2e9, "the origin is too far out");
-    std::vector<char> wanted(bodies.hot.size(), 0);
-    for (std::size_t i = 1; i < wanted.size(); i++) wanted[i] = bodies.hot[i].exists;
-    for (const std::int32_t i : freed) wanted[std::size_t(i)] = 1;
-    for (const std::int32_t i : order_) {
-        const bool right = i > 0 && std::size_t(i) < n && wanted[std::size_t(i)];
-        a.check(right, "the order of bodies names one twice or none");
-        if (!right) return;
-        wanted[std::size_t(i)] = 0;
-    }
-    for (const char w : wanted) a.check(!w, "the order of bodies leaves one out");
-    for (std::size_t k = 1; k < order_.size() && !many_new_; k++)
-        a.check(fat_[std::size_t(order_[k - 1])].lo.x <= fat_[std::size_t(order_[k])].lo.x,
-                "the order of bodies is none");
-    moved_.assign(n, 0);
+    for (std::size_t i = 1; i < bodies.hot.size(); i++)
+        a.check(!bodies.hot[i].exists || i < n, "a body has no fat box");
+    for (const std::int32_t i : stale)
+        a.check(i > 0 && i < bodies.size() && bodies.hot[std::size_t(i)].exists, "no body to look at");
+    if (!a.ok()) return;
     before_ = fat_;
+    moved_.assign(n, 0);
+    in_order_.assign(n, 0);
+    for (std::int32_t i = 1; i < bodies.size(); i++) {
+        if (!bodies.hot[std::size_t(i)].exists) continue;
+        add(i);
+        behind_.set(i);
+    }
+    stale_.clear();
+    for (const std::int32_t i : stale) stale_.set(i);
 }
 
 namespace {
@@ -292,7 +302,7 @@ void write_space(ByteWriter& a, const Space& space, const ShapeNames& names) {
     write_bodies(a, space, names);
     a(s.freed);
     s.pairs.write(a, s.contacts.empty() ? 0 : s.step_number);
-    a(s.broad, s.sleep, s.solver);
+    a(s.broad, s.broad.stale(), s.sleep, s.solver);
     a.size(s.contacts.size());
     for (const Contact& c : s.contacts) archive_contact(a, c);
     a(s.next_contact, s.quarantined);
@@ -327,10 +337,11 @@ void read_space(ByteReader& a, Space& space, const ShapeNames& names) {
         a.check(seen[i] == (p.dead ? 0 : p.b == 0 ? 1 : 3), "a pair is in no list");
     }
     for (const Pair& p : s.pairs.pairs) a.check(p.budget <= 1e9f, "a pair's way is out of range");
-    a.part("order of bodies");
-    a(s.broad, s.sleep, s.solver);
+    a.part("boxes of bodies");
+    std::vector<std::int32_t> stale;
+    a(s.broad, stale, s.sleep, s.solver);
     if (!a.ok()) return;
-    s.broad.check(a, s.bodies, s.freed);
+    s.broad.check(a, s.bodies, stale);
     a.part("contacts of the last step");
     const std::size_t n = a.size(50);
     for (std::size_t i = 0; i < n && a.ok(); i++) archive_contact(a, s.contacts.emplace_back());

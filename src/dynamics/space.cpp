@@ -169,6 +169,7 @@ void Space::State::advance(float dt, int sub_steps, JobSystem* jobs) {
     read_contacts(jobs);
     move_bodies(dt, jobs);
     sweep.run(bodies, pairs, world, layers, departures, fast, jobs);
+    broad.note_moved(bodies.moving);
     to_wake = narrow.lost_support;
     narrow.lost_support.clear();
     if (settings.allow_sleep)
@@ -180,32 +181,32 @@ void Space::State::advance(float dt, int sub_steps, JobSystem* jobs) {
 }
 
 void Space::State::quarantine_bad_input() {
-    for (std::int32_t i = 1; i < bodies.size(); i++) {
+    BitSet::each_of(bodies.moving, bodies.bad, [&](std::int32_t i) {
         BodyHot& h = bodies.hot[std::size_t(i)];
-        if (!h.exists) continue;
-        BodyCold& c = bodies.cold[std::size_t(i)];
-        if (c.bad) quarantine(i);
-        if (!h.dynamic || h.asleep) continue;
+        const BodyCold& c = bodies.cold[std::size_t(i)];
+        if (bodies.bad[i]) quarantine(i);
+        if (!bodies.awake(i)) return;
         if (!is_finite(h.velocity) || !is_finite(h.spin) || !is_finite(c.force) || !is_finite(c.torque)) {
             quarantine(i);
-            continue;
+            return;
         }
         slowed = limit(h.velocity, kMostSpeed) || slowed;
         slowed = limit(h.spin, most_spin_of(h)) || slowed;
-    }
+    });
 }
 
 /// Frozen where it last was right, for the user to look at: it no longer moves, but is still solid.
 void Space::State::quarantine(std::int32_t i) {
     BodyHot& h = bodies.hot[std::size_t(i)];
     BodyCold& c = bodies.cold[std::size_t(i)];
-    c.bad = false;
+    bodies.bad.reset(i);
     c.motion = MotionType::fixed;
     c.force = c.torque = {};
     h.velocity = h.spin = {};
     h.dynamic = false;
     h.asleep = false;
     h.inverse_mass = 0;
+    bodies.note_motion(i);
     quarantined.push_back(bodies.id(i));
     wake_neighbours(i);
     if (settings.log)
@@ -252,18 +253,16 @@ void Space::State::load_solver(float h, JobSystem* jobs) {
     const std::size_t n = bodies.hot.size();
     solver.place.resize(n);
     velocity_before.resize(n);
-    touched.assign(n, 0);
+    for (const auto* before : {&movers, &others})
+        for (const std::int32_t i : *before) touched[std::size_t(i)] = kUntouched;
+    touched.resize(n, kUntouched);
+    touched[0] = kUntouched;
     movers.clear();
     awake.clear();
-    for (std::int32_t i = 1; i < bodies.size(); i++) {
-        const BodyHot& hot = bodies.hot[std::size_t(i)];
-        if (!hot.exists) continue;
-        if (hot.dynamic && !hot.asleep)
-            awake.push_back(i);
-        else if (!bodies.kinematic_moving(i))
-            continue;
+    bodies.moving.each([&](std::int32_t i) {
         movers.push_back(i);
-    }
+        if (bodies.awake(i)) awake.push_back(i);
+    });
     // The world, what moves, and what that touches.
     std::size_t places = 1;
     solver.place[0] = 0;
@@ -274,7 +273,7 @@ void Space::State::load_solver(float h, JobSystem* jobs) {
             char& touch = touched[std::size_t(i)];
             if (touch == kTouched) continue;
             touch = kTouched;
-            if (i == 0 || bodies.awake(i) || bodies.kinematic_moving(i)) continue;
+            if (i == 0 || bodies.moving[i]) continue;
             solver.place[std::size_t(i)] = std::int32_t(places++);
             others.push_back(i);
         }
@@ -588,17 +587,25 @@ Space::State::Moved Space::State::move_body(const SolverDrive& d, float dt, Depa
 
 void Space::State::forget_removed() {
     if (freed.empty()) return;
-    broad.purge(bodies);
     for (const std::int32_t i : freed) bodies.release(i);
     freed.clear();
 }
 
 void Space::State::end_forces() {
-    for (std::int32_t i = 1; i < bodies.size(); i++) {
-        if (!bodies.hot[std::size_t(i)].exists) continue;
+    bodies.forced.each([&](std::int32_t i) {
         BodyCold& c = bodies.cold[std::size_t(i)];
         c.force = c.torque = {};
+    });
+    bodies.forced.clear();
+}
+
+void Space::State::wake(std::int32_t body) {
+    if (bodies.hot[std::size_t(body)].asleep) {
+        // How far the terrain is may have changed while it slept; contacts are sure for some way.
+        const std::int32_t i = pairs.find(body, 0);
+        if (i >= 0 && !pairs.pairs[std::size_t(i)].touching) pairs.expire(i);
     }
+    bodies.wake(body);
 }
 
 void Space::State::wake_neighbours(std::int32_t body) {
@@ -741,16 +748,15 @@ void Space::terrain_changed(const CellBox& cells) {
     const DVec3 lo{cells.min.x * size - reach, cells.min.y * size - reach, cells.min.z * size - reach};
     const DVec3 hi{(cells.max.x + 1.0) * size + reach, (cells.max.y + 1.0) * size + reach,
                    (cells.max.z + 1.0) * size + reach};
-    for (std::int32_t i = 1; i < s.bodies.size(); i++) {
+    for (const std::int32_t i : s.broad.near_box(s.bodies, {lo, hi})) {
         const BodyHot& h = s.bodies.hot[std::size_t(i)];
-        if (!h.exists || !h.dynamic) continue;
-        // Distances to terrain found earlier are no longer true anywhere near.
-        s.each_pair(i, [&](std::int32_t index, Pair&, std::int32_t other) {
-            if (other == 0) s.pairs.expire(index);
-        });
         if (h.asleep && overlaps({h.position + to_double(h.lo), h.position + to_double(h.hi)}, {lo, hi}))
             s.wake(i);
     }
+    // Distances to terrain found earlier are no longer true anywhere near. Sleepers look anew as they wake.
+    s.bodies.moving.each([&](std::int32_t i) {
+        if (const std::int32_t pair = s.pairs.find(i, 0); pair >= 0) s.pairs.expire(pair);
+    });
 }
 
 Body Space::add_body(const BodyShape& shape, const BodySettings& settings) {
@@ -769,6 +775,7 @@ void Space::remove_body(Body body) {
     const auto i = std::int32_t(body.id().index);
     s.wake_neighbours(i);
     s.drop_pairs(i);
+    s.broad.remove(i);
     s.bodies.remove(i);
     s.freed.push_back(i);
 }
@@ -778,8 +785,7 @@ std::size_t Space::body_count() const { return state_->bodies.alive; }
 
 std::size_t Space::awake_count() const {
     std::size_t n = 0;
-    for (std::int32_t i = 1; i < state_->bodies.size(); i++)
-        n += state_->bodies.hot[std::size_t(i)].exists && state_->bodies.awake(i);
+    state_->bodies.moving.each([&](std::int32_t i) { n += state_->bodies.awake(i); });
     return n;
 }
 

@@ -39,7 +39,7 @@ struct Space::State {
     std::vector<std::int32_t> next_contact;  ///< parallel: the next of the same pair; -1 ends
     std::vector<BodyId> quarantined;
     std::uint32_t step_number = 1;
-    std::vector<std::int32_t> freed;  ///< slots to release once the broad phase forgot them
+    std::vector<std::int32_t> freed;  ///< slots to release in the next step
 
     // Of one internal step.
     std::vector<std::int32_t> movers;  ///< bodies that move, in order
@@ -95,7 +95,7 @@ struct Space::State {
     void forget_removed();
     void end_forces();
 
-    void wake(std::int32_t body) { bodies.wake(body); }
+    void wake(std::int32_t body);
     /// Wakes what touches the body or nearly does.
     void wake_neighbours(std::int32_t body);
     /// Wakes what is near a box of the body, given in its axes about its centre of mass.

@@ -284,7 +284,7 @@ void Sweep::run(BodyStore& bodies, const PairTable& table, const WorldSolids& wo
                 const std::vector<std::int32_t>& fast, JobSystem* jobs) {
     if (fast.empty()) return;
     moved_ = &moved;
-    departure_of_.assign(bodies.hot.size(), -1);
+    departure_of_.resize(bodies.hot.size(), -1);
     for (std::size_t i = 0; i < moved.size(); i++)
         departure_of_[std::size_t(moved[i].body)] = std::int32_t(i);
     share_.assign(moved.size(), 1);
@@ -341,6 +341,7 @@ void Sweep::run(BodyStore& bodies, const PairTable& table, const WorldSolids& wo
         c.rotation = blend(d.rotation, c.rotation, share_[i]);
         bodies.refresh_pose(d.body);
     }
+    for (const Departure& d : moved) departure_of_[std::size_t(d.body)] = -1;
 }
 
 }  // namespace talus

@@ -62,7 +62,7 @@ class Sweep {
     float against_world(const BodyStore& bodies, const WorldSolids& world, const std::uint16_t (&layers)[16],
                         std::int32_t a, Chunk& chunk) const;
 
-    std::vector<std::int32_t> departure_of_;  // by body, -1: did not move
+    std::vector<std::int32_t> departure_of_;  // by body, -1: did not move; of a call only
     const std::vector<Departure>* moved_ = nullptr;
     std::vector<float> share_;  // by entry of moved
     std::vector<Chunk> chunks_;

@@ -11,7 +11,7 @@
 namespace talus {
 
 constexpr std::uint64_t kRecordMagic = 0x31434552'534c4154ull;  // "TALSREC1" read as a number
-constexpr std::uint32_t kRecordVersion = 3;
+constexpr std::uint32_t kRecordVersion = 4;
 constexpr std::size_t kRecordHead = 12, kFrameHead = 8;  // bytes
 
 /// A byte that tells a group from what it should be, as good as always.

@@ -15,7 +15,7 @@ namespace talus {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x31504e53'534c4154ull;  // "TALSSNP1" read as a number
-constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersion = 4;
 
 /// What a group has of its own, besides its blocks and what every build has.
 template <class A, class T>
