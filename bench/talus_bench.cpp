@@ -2,10 +2,12 @@
 //
 // talus-bench SCENE.txt --json [--engine talus|bullet] [--threads N] [--no-sleep] [--steps N]
 // talus-bench town --json [--threads N]: a generated town of a million blocks under 200 blasts
+// talus-bench sleepers --json: what a step costs beside bodies that sleep
 #include "base/hash.h"
 #include "bench_engine.h"
 #include "overlap_check.h"
 #include "scenes/rigid_scene.h"
+#include "talus/space.h"
 #include "town_bench.h"
 
 #include <sys/resource.h>
@@ -44,6 +46,45 @@ double mean(const std::vector<double>& v, std::size_t from, std::size_t to) {
     return to > from ? sum / double(to - from) : 0;
 }
 
+/// Cubes asleep on a floor, two metres apart, and none or one that slides to and fro in a lane between them.
+int run_sleepers(bool as_json) {
+    for (const int awake : {0, 1})
+        for (const int sleepers : {0, 1000, 10000, 40000}) {
+            Space space;
+            space.set_ground(0.0);
+            const BodyShape cube = BodyShape::unit_cube();
+            BodySettings b;
+            b.asleep = true;
+            for (int i = 0; i < sleepers; i++) {
+                b.pose.position = {2.0 * (i % 200), 0.5, (i < sleepers / 2 ? 0 : 4) + 2.0 * (i / 200)};
+                space.add_body(cube, b);
+            }
+            Body slider;
+            if (awake) {
+                b.asleep = false;
+                b.friction = 0;
+                b.pose.position = {20, 0.5, 2 + 2.0 * (sleepers / 400)};
+                slider = space.add_body(cube, b);
+            }
+            constexpr int kSteps = 240;
+            double best = 1e30;  // of runs of so many steps: others use the machine too
+            for (int run = 0; run < 12; run++) {
+                const double start = cpu_ms();
+                for (int i = 0; i < kSteps; i++) {
+                    if (awake && i % 120 == 0) slider.set_velocity({i ? -2.0f : 2.0f, 0, 0});
+                    space.step(1.0f / 60);
+                }
+                if (run > 0) best = std::min(best, (cpu_ms() - start) * 1000 / kSteps);
+            }
+            if (as_json)
+                std::printf("{\"sleepers\":%d,\"awake\":%zu,\"step_us\":%.2f}\n", sleepers,
+                            space.awake_count(), best);
+            else
+                std::printf("%6d asleep, %zu awake: %.2f us a step\n", sleepers, space.awake_count(), best);
+        }
+    return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -52,7 +93,7 @@ int main(int argc, char** argv) {
     bool as_json = false, no_sleep = false;
     int steps = -1, after = 0;
     EngineOptions options;
-    app.add_option("scene", file, "scene file, or: town")->required();
+    app.add_option("scene", file, "scene file, or: town, sleepers")->required();
     app.add_flag("--json", as_json, "one JSON object on stdout");
     app.add_option("--engine", engine_name)->check(CLI::IsMember({"talus", "bullet"}));
     app.add_option("--threads", options.threads)->check(CLI::PositiveNumber);
@@ -64,6 +105,7 @@ int main(int argc, char** argv) {
     app.add_option("--rows", town.rows, "town: buildings in a row")->check(CLI::Range(1, 40));
     app.add_flag("--profile", town.profile, "town: where the time goes");
     CLI11_PARSE(app, argc, argv);
+    if (file == "sleepers") return run_sleepers(as_json);
     if (file == "town") {
         town.threads = options.threads;
         town.as_json = as_json;

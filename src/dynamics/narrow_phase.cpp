@@ -125,11 +125,10 @@ void NarrowPhase::run(BodyStore& bodies, PairTable& table, const BroadPhase& bro
     const std::size_t n = table.waits.size();
     std::vector<std::int32_t>& due = list_;
     due.clear();
-    for (std::size_t c = 0; c * kChunk < n; c++) {
-        std::uint64_t any = 0;
-        for (std::size_t k = 0; k < kChunk / 64; k++) any |= table.watched.word(c * (kChunk / 64) + k);
-        if (any) due.push_back(std::int32_t(c));
-    }
+    table.watched.each_word([&](std::size_t word, std::uint64_t) {
+        const auto chunk = std::int32_t(word / (kChunk / 64));
+        if (due.empty() || due.back() != chunk) due.push_back(chunk);
+    });
     const bool parallel = jobs && jobs->worker_count() > 1 && due.size() > 1;
     const std::size_t lists = parallel ? due.size() : 1;
     if (chunks_.size() < lists) chunks_.resize(lists);
