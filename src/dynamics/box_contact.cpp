@@ -361,6 +361,22 @@ BoxSet<PartSolid> set_of(const SolidPart& part, const PartSolid& solid, bool lon
     return {part.solids, &solid, lone, part.groups};
 }
 
+/// One brick of a, `origin` from a's reference.
+template <class SolidB>
+float collide_brick(const BodyShape::Data& a, const BrickTree::Brick& brick, Vec3 origin,
+                    const BoxSet<SolidB>& b, const Mat3& turn, Vec3 offset, const SharedAxes& axes,
+                    float margin, std::vector<ContactPoint>& out) {
+    const PartSolid solid{&brick.part, &*a.bricks, &brick};
+    const std::size_t before = out.size();
+    const float d = collide_boxes(set_of(brick.part, solid, false), brick.part.lo, brick.part.hi, b, turn,
+                                  offset - origin, axes, margin, out);
+    for (std::size_t i = before; i < out.size(); i++) {
+        out[i].on_a += origin;
+        out[i].on_b += origin;
+    }
+    return d;
+}
+
 /// Every part of a near a part of b.
 /// @param lo,hi  bounds of that part of b, in b's axes about the origin that `offset` leads to
 template <class SolidB>
@@ -380,15 +396,8 @@ float collide_parts(const BodyShape::Data& a, const BoxSet<SolidB>& b, Vec3 lo, 
         return true;
     };
     a.bricks->visit(a.reference, apart, [&](const BrickTree::Brick& brick, Vec3 origin) {
-        const PartSolid solid{&brick.part, &*a.bricks, &brick};
-        const std::size_t before = out.size();
-        const float d = collide_boxes(set_of(brick.part, solid, false), brick.part.lo, brick.part.hi, b, turn,
-                                      offset - origin, axes, margin, out);
+        const float d = collide_brick(a, brick, origin, b, turn, offset, axes, margin, out);
         if (d < nearest) nearest = d;
-        for (std::size_t i = before; i < out.size(); i++) {
-            out[i].on_a += origin;
-            out[i].on_b += origin;
-        }
     });
     return nearest;
 }
@@ -420,24 +429,31 @@ float collide_shapes(const BodyShape::Data& a, const BodyShape::Data& b, const M
 }
 
 float collide_terrain(const BodyShape::Data& a, const TerrainPatch& b, const Mat3& turn, Vec3 offset,
-                      const SharedAxes& axes, float margin, std::vector<ContactPoint>& out) {
+                      const SharedAxes& axes, float margin, float reach, std::vector<ContactPoint>& out) {
     if (!a.bricks)
         return collide_parts(a, BoxSet<TerrainPatch>{b.solids, &b, false}, {}, {}, turn, offset, axes, margin,
                              out);
-    // Boxes that follow each other lie together.
-    float nearest = 1e9f;
-    for (std::size_t first = 0; first < b.solids.size(); first += BoxGroup::kSize) {
-        const std::size_t left = b.solids.size() - first;
-        const auto boxes =
-            std::span(b.solids).subspan(first, left < BoxGroup::kSize ? left : BoxGroup::kSize);
-        Vec3 lo = boxes[0].center - boxes[0].half, hi = boxes[0].center + boxes[0].half;
-        for (const CollisionBox& box : boxes) {
-            lo = min(lo, box.center - box.half);
-            hi = max(hi, box.center + box.half);
-        }
-        const float d =
-            collide_parts(a, BoxSet<TerrainPatch>{boxes, &b, false}, lo, hi, turn, offset, axes, margin, out);
-        if (d < nearest) nearest = d;
+    float nearest = reach;
+    const BrickTree::Reference reference = a.bricks->reference(a.reference);
+    for (const CollisionBox& box : b.solids) {
+        const Vec3 center = turn * box.center + offset, extent = extent_of(turn, box.half),
+                   around = extent + Vec3{reach, reach, reach};
+        const BoxSet<TerrainPatch> one{std::span(&box, 1), &b, false};
+        a.bricks->visit_near(
+            reference, center - around, center + around, [&](const BrickTree::Brick& brick, Vec3 origin) {
+                const SolidPart& part = brick.part;
+                const Vec3 from = part.lo + origin, to = part.hi + origin;
+                float apart;
+                SharedAxes::Separations unused;
+                if (!axes.near(center - (from + to) * 0.5f, (to - from) * 0.5f, box.half, margin, unused,
+                               apart)) {
+                    if (apart < nearest) nearest = apart;
+                    return false;
+                }
+                const float d = collide_brick(a, brick, origin, one, turn, offset, axes, margin, out);
+                if (d < nearest) nearest = d;
+                return false;
+            });
     }
     return nearest;
 }

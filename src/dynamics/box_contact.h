@@ -111,9 +111,9 @@ struct PartSolid {
 /// @return a lower bound of the distance when nothing is so near, else negative
 float collide_shapes(const BodyShape::Data& a, const BodyShape::Data& b, const Mat3& turn, Vec3 offset,
                      const SharedAxes& axes, float margin, std::vector<ContactPoint>& out);
-/// The same for terrain.
+/// The same for terrain; a lower bound above `reach` is not needed.
 float collide_terrain(const BodyShape::Data& a, const TerrainPatch& b, const Mat3& turn, Vec3 offset,
-                      const SharedAxes& axes, float margin, std::vector<ContactPoint>& out);
+                      const SharedAxes& axes, float margin, float reach, std::vector<ContactPoint>& out);
 
 /// Half the extent of a box of b along each axis of a.
 Vec3 extent_of(const Mat3& turn, Vec3 half);

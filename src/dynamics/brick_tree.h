@@ -63,6 +63,34 @@ class BrickTree {
         if (root_ >= 0) visit_node(nodes_[std::size_t(root_)], reference, apart, f);
     }
 
+    /// A place in the shape's frame that bounds are about, as bricks count.
+    struct Reference {
+        DVec3 at;
+        Cell brick;     // it lies in
+        Vec3 within;    // of it, in bricks
+        float inverse;  // of a brick's edge
+    };
+    Reference reference(DVec3 at) const {
+        const double e = double(cell_size_) * kEdge;
+        const DVec3 p{at.x / e, at.y / e, at.z / e}, f{std::floor(p.x), std::floor(p.y), std::floor(p.z)};
+        return {at, {int(f.x), int(f.y), int(f.z)}, to_float(p - f), float(1 / e)};
+    }
+    /// f(brick, origin as above) for each brick that may reach into these bounds about the reference, by the
+    /// numbers of bricks alone, until f returns true.
+    /// @return whether it did
+    template <class F>
+    bool visit_near(const Reference& reference, Vec3 lo, Vec3 hi, F&& f) const {
+        if (root_ < 0) return false;
+        // Thin boxes are padded beyond their cells (solid_part.h).
+        const Vec3 pad = Vec3{1, 1, 1} * 0.06f, from = (lo - pad) * reference.inverse + reference.within,
+                   to = (hi + pad) * reference.inverse + reference.within;
+        constexpr float kFar = 1e8f;
+        auto at = [](float x) { return int(std::floor(x < -kFar ? -kFar : x > kFar ? kFar : x)); };
+        return visit_range(nodes_[std::size_t(root_)],
+                           moved(reference.brick + Cell{at(from.x), at(from.y), at(from.z)}),
+                           moved(reference.brick + Cell{at(to.x), at(to.y), at(to.z)}), reference.at, f);
+    }
+
  private:
     struct Node {
         std::uint64_t mask = 0;  // children there: bit x + 4 z + 16 y
@@ -97,6 +125,35 @@ class BrickTree {
             const Vec3 origin = to_float(corner(b) - reference);
             if (!apart(b.part.lo + origin, b.part.hi + origin)) f(b, origin);
         }
+    }
+    template <class F>
+    bool visit_range(const Node& node, Cell from, Cell to, DVec3 reference, F& f) const {
+        const int shift = 2 * node.level;
+        // The children in reach along each axis, as bits of the mask.
+        auto first = [&](int at, int coord) {
+            const int c = (at >> shift) - 4 * coord;
+            return c < 0 ? 0 : c;
+        };
+        auto last = [&](int at, int coord) {
+            const int c = (at >> shift) - 4 * coord;
+            return c > 3 ? 3 : c;
+        };
+        const int x0 = first(from.x, node.coord.x), x1 = last(to.x, node.coord.x),
+                  y0 = first(from.y, node.coord.y), y1 = last(to.y, node.coord.y),
+                  z0 = first(from.z, node.coord.z), z1 = last(to.z, node.coord.z);
+        if (x0 > x1 || y0 > y1 || z0 > z1) return false;
+        const std::uint64_t in_x = ((2ull << x1) - (1ull << x0)) * 0x1111111111111111ull,
+                            in_z = ((16ull << 4 * z1) - (1ull << 4 * z0)) * 0x0001000100010001ull,
+                            in_y = ~0ull >> (48 - 16 * y1) & ~0ull << 16 * y0;
+        for (std::uint64_t bits = node.mask & in_x & in_y & in_z; bits; bits &= bits - 1) {
+            const auto child = std::size_t(node.child[__builtin_ctzll(bits)]);
+            if (node.level > 0) {
+                if (visit_range(nodes_[child], from, to, reference, f)) return true;
+            } else if (f(bricks_[child], to_float(corner(bricks_[child]) - reference))) {
+                return true;
+            }
+        }
+        return false;
     }
     DVec3 corner(const Brick& b) const {
         const double e = double(cell_size_) * kEdge;

@@ -21,18 +21,26 @@ namespace talus {
 constexpr unsigned face_bit(int axis, bool positive) { return 1u << (2 * axis + (positive ? 1 : 0)); }
 constexpr unsigned kAllFaces = 0x3f;
 
-/// @param rows  [ny * nz] row of (y, z) at nz y + z, bits 0 .. nx - 1, nx <= 64; with the border
-/// @param left  [ny * nz] scratch
+/// The bits of a row that are no border.
+constexpr std::uint64_t interior_of(int nx) {
+    return (nx == 64 ? ~0ull : (1ull << nx) - 1) & ~1ull & ~(1ull << (nx - 1));
+}
+
+/// left = rows without the border: all cells become boxes.
+inline void take_all_rows(const std::uint64_t* rows, std::uint64_t* left, int nx, int ny, int nz) {
+    for (int y = 1; y < ny - 1; y++)
+        for (int z = 1; z < nz - 1; z++)
+            left[std::size_t(y * nz + z)] = rows[std::size_t(y * nz + z)] & interior_of(nx);
+}
+
+/// @param rows  [ny * nz] row of (y, z) at nz y + z, at most 64 cells with the border
+/// @param left  [ny * nz] cells that shall become boxes: some of rows, none of the border; used up
 /// @param f  f(Cell min, Cell end, cover): cells min to end - 1, face_bit of each face whose neighbours are
-/// all
-///   full
+///   all full
 template <class F>
-void merge_rows(const std::uint64_t* rows, std::uint64_t* left, int nx, int ny, int nz, F&& f) {
+void merge_rows(const std::uint64_t* rows, std::uint64_t* left, int ny, int nz, F&& f) {
     auto all = [&](int y, int z) { return rows[std::size_t(y * nz + z)]; };
     auto row = [&](int y, int z) -> std::uint64_t& { return left[std::size_t(y * nz + z)]; };
-    const std::uint64_t interior = (nx == 64 ? ~0ull : (1ull << nx) - 1) & ~1ull & ~(1ull << (nx - 1));
-    for (int y = 1; y < ny - 1; y++)
-        for (int z = 1; z < nz - 1; z++) row(y, z) = all(y, z) & interior;
     for (int y = 1; y < ny - 1; y++)
         for (int z = 1; z < nz - 1; z++) {
             while (const std::uint64_t bits = row(y, z)) {

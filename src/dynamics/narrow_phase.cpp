@@ -609,13 +609,13 @@ float NarrowPhase::collide_world(Chunk& chunk, Pair& pair, Vec3 ahead, float mar
     const Cell first = cell_at(lo), last = cell_at(hi);
     const Vec3 region_lo = to_float(lo - pair.origin), region_hi = to_float(hi - pair.origin);
     const SharedAxes axes(turn, ahead);
-    each_tile(first, last, [&](const CellBox& cells) {
-        chunk.patch.gather(*world_, pair.origin, home, cells, pass_soft, region_lo, region_hi);
+    auto collide_cells = [&](const CellBox& cells, std::span<const CellBox> only) {
+        chunk.patch.gather(*world_, pair.origin, home, cells, pass_soft, region_lo, region_hi, only);
         if (chunk.patch.solids.empty()) return;
         const std::size_t before = chunk.points.size();
         const float d =
             a.round ? collide_round(shape, chunk.patch, turn, offset, margin + length(ahead), chunk.points)
-                    : collide_terrain(shape, chunk.patch, turn, offset, axes, margin, chunk.points);
+                    : collide_terrain(shape, chunk.patch, turn, offset, axes, margin, around, chunk.points);
         if (d < nearest) nearest = d;
         for (std::size_t i = before; i < chunk.points.size(); i++) {
             // Just inside the block that is touched.
@@ -623,7 +623,12 @@ float NarrowPhase::collide_world(Chunk& chunk, Pair& pair, Vec3 ahead, float mar
             const Vec3 inside = mul_transposed(turn, p.on_b + p.normal * 0.02f - offset);
             p.friction_b = chunk.patch.friction_at(*world_, home, inside);
         }
-    });
+    };
+    if (shape.bricks && world_->grid && !world_->has_ground)
+        chunk.near.each_tile(*world_, {shape, turn, offset, home, axes, around}, first, last,
+                             [&] { collide_cells(chunk.near.bounds, chunk.near.boxes); });
+    else
+        each_tile(first, last, [&](const CellBox& cells) { collide_cells(cells, {}); });
     if (world_->smooth) {
         const std::size_t before = chunk.points.size();
         const float d =
@@ -669,6 +674,8 @@ int NarrowPhase::build_manifolds(Chunk& chunk, Pair& pair, const Mat3& turn, Vec
     const std::vector<ContactPoint>& points = chunk.points;
     std::vector<std::int32_t>&left = chunk.left, &cluster = chunk.cluster;
     const std::size_t before = chunk.manifolds.size();
+    // Of many, pick_points() chooses such as are far from each other anyway.
+    const std::size_t most_compared = points.size() > 64 ? 8 : 64;
     left.resize(points.size());
     for (std::size_t i = 0; i < left.size(); i++) left[i] = std::int32_t(i);
     for (std::size_t n = left.size(); n > 0;) {
@@ -686,9 +693,8 @@ int NarrowPhase::build_manifolds(Chunk& chunk, Pair& pair, const Mat3& turn, Vec
                 left[others++] = at;
                 continue;
             }
-            constexpr std::size_t kMostCompared = 64;  // beyond, pick_points() chooses far ones anyway
             bool same = false;
-            for (std::size_t k = 0; k < cluster.size() && k < kMostCompared && !same; k++) {
+            for (std::size_t k = 0; k < cluster.size() && k < most_compared && !same; k++) {
                 const ContactPoint& q = points[std::size_t(cluster[k])];
                 const Vec3 e = q.on_a - p.on_a;
                 if (dot(e, e) >= kSamePoint2) continue;

@@ -13,6 +13,7 @@
 #include "dynamics/body_store.h"
 #include "dynamics/box_contact.h"
 #include "dynamics/broad_phase.h"
+#include "dynamics/near_bricks.h"
 #include "dynamics/pairs.h"
 #include "dynamics/terrain_patch.h"
 #include "dynamics/untangle.h"
@@ -65,6 +66,7 @@ class NarrowPhase {
         std::vector<std::int32_t> left;  // points not yet in a manifold
         std::vector<std::int32_t> cluster;
         TerrainPatch patch;
+        NearBricks near;
 
         struct Found {
             std::int32_t pair;

@@ -99,8 +99,11 @@ void BodyShape::Data::each_solid_near(Vec3 from, Vec3 to, F&& f) const {
     if (!bricks)
         each(*this, {});
     else
-        bricks->visit(reference, apart,
-                      [&](const BrickTree::Brick& b, Vec3 origin) { each(b.part, origin); });
+        bricks->visit_near(bricks->reference(reference), from, to,
+                           [&](const BrickTree::Brick& b, Vec3 origin) {
+                               if (!apart(b.part.lo + origin, b.part.hi + origin)) each(b.part, origin);
+                               return false;
+                           });
 }
 
 }  // namespace talus

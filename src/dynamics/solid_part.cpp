@@ -147,11 +147,12 @@ void build_part(SolidPart& part, std::span<const OddType> types, std::span<const
     part.odd_cell.clear();
     std::vector<std::uint64_t> left(rows.size());
     const Cell origin = cells.origin - Cell{1, 1, 1};  // of the border
-    merge_rows(rows.data(), left.data(), cells.nx + 2, cells.ny + 2, cells.nz + 2,
-               [&](Cell first, Cell end, std::uint32_t cover) {
-                   const Vec3 lo = to_vec(first + origin), hi = to_vec(end + origin);
-                   part.solids.push_back({(lo + hi) * 0.5f, (hi - lo) * 0.5f, cover});
-               });
+    const int nx = cells.nx + 2, ny = cells.ny + 2, nz = cells.nz + 2;
+    take_all_rows(rows.data(), left.data(), nx, ny, nz);
+    merge_rows(rows.data(), left.data(), ny, nz, [&](Cell first, Cell end, std::uint32_t cover) {
+        const Vec3 lo = to_vec(first + origin), hi = to_vec(end + origin);
+        part.solids.push_back({(lo + hi) * 0.5f, (hi - lo) * 0.5f, cover});
+    });
     if (!part.odd_blocks.empty()) {
         std::vector<ShapeBox> merged;
         for (const SolidPart::OddBlock& b : part.odd_blocks) {

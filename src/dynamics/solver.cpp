@@ -427,6 +427,8 @@ struct ContactSolver::Batches {
     };
     std::vector<List> lists_of[4];                 // by point count: of each batch
     std::vector<std::int32_t> lists[kColours][4];  // manifolds by colour and point count
+    std::uint64_t taken = 0;                       // bit of each colour that has any
+    bool overflow = false;                         // something fitted none
     // Where the batches of each colour begin; one more colour for what fitted none: one manifold a batch.
     std::size_t start[kColours + 2][4] = {};
 
@@ -445,24 +447,28 @@ struct ContactSolver::Batches {
         share(three, 2);
         share(four, 3);
     }
+    /// f(colour) for those that have any batch, in order.
+    template <class F>
+    void each_colour(F&& f) const {
+        for (std::uint64_t left = taken; left; left &= left - 1) f(__builtin_ctzll(left));
+        if (overflow) f(kColours);
+    }
     /// Colour by colour.
     template <class F>
     void each(JobSystem* jobs, F&& f) {
         const auto alone = [&](auto& batch, std::size_t, int) { f(batch); };
-        for (int c = 0; c <= kColours; c++) {
+        each_colour([&](int c) {
             std::size_t n = 0;
             for (int k = 0; k < 4; k++) n += start[c + 1][k] - start[c][k];
             const std::size_t parts = jobs && c < kColours && n >= kManyBatches ? n / kBatchChunk : 1;
             in_chunks(jobs, parts, [&](std::size_t i) { part(c, i, parts, alone); });
-        }
+        });
     }
     /// All, in any order.
     template <class F>
     void all(JobSystem* jobs, F&& f) {
         const std::size_t parts = jobs ? kParts : 1;
-        in_chunks(jobs, parts, [&](std::size_t i) {
-            for (int c = 0; c <= kColours; c++) part(c, i, parts, f);
-        });
+        in_chunks(jobs, parts, [&](std::size_t i) { each_colour([&](int c) { part(c, i, parts, f); }); });
     }
 };
 
@@ -471,8 +477,11 @@ ContactSolver::~ContactSolver() { delete batches_; }
 
 void ContactSolver::colour(const PairTable& table, const std::vector<ActivePair>& active) {
     constexpr std::uint64_t kMoving = (std::uint64_t(1) << kMovingColours) - 1;
-    for (auto& by_count : batches_->lists)
-        for (auto& list : by_count) list.clear();
+    batches_->each_colour([&](int c) {
+        if (c < kColours)
+            for (auto& list : batches_->lists[c]) list.clear();
+    });
+    batches_->taken = 0;
     overflow_.clear();
     resize_scratch(used_, pushed.size());
     std::fill(used_.begin(), used_.end(), 0);
@@ -495,9 +504,11 @@ void ContactSolver::colour(const PairTable& table, const std::vector<ActivePair>
             const int c = __builtin_ctzll(free);
             if (a_moves) used_[a] |= std::uint64_t(1) << c;
             if (b_moves) used_[b] |= std::uint64_t(1) << c;
+            batches_->taken |= std::uint64_t(1) << c;
             batches_->lists[c][table.manifolds[std::size_t(m)].count - 1].push_back(m);
         }
     }
+    batches_->overflow = !overflow_.empty();
 }
 
 void ContactSolver::build(PairTable& table, const SolverSettings& settings) {
@@ -521,12 +532,13 @@ void ContactSolver::build(PairTable& table, const SolverSettings& settings) {
     // Where the manifolds of each batch are listed.
     for (int k = 0; k < 4; k++) {
         all.lists_of[k].resize(n[k]);
-        for (int c = 0; c < kColours; c++) {
+        all.each_colour([&](int c) {
+            if (c == kColours) return;
             const auto& list = all.lists[c][k];
             std::size_t at = all.start[c][k];
             for (std::size_t i = 0; i < list.size(); i += 8, at++)
                 all.lists_of[k][at] = {&list[i], list.size() - i < 8 ? int(list.size() - i) : 8};
-        }
+        });
     }
     std::size_t at[4];
     for (int k = 0; k < 4; k++) at[k] = all.start[kColours][k];

@@ -222,9 +222,11 @@ float Sweep::against_world(const BodyStore& bodies, const WorldSolids& world,
         const DVec3 origin{home.x * size, home.y * size, home.z * size};
         const Cell first = cell_at(lo), last = cell_at(hi);
         float best = 1;
-        each_tile(first, last, [&](const CellBox& cells) {
+        const float turned = p.angle * h.radius;
+        const Mat3 to_own = transposed(to_matrix(p.q0));
+        auto sweep_cells = [&](const CellBox& cells, std::span<const CellBox> only) {
             patch.gather(world, origin, home, cells, !(layers[h.layer] >> int(Layer::soft_terrain) & 1),
-                         to_float(lo - origin), to_float(hi - origin));
+                         to_float(lo - origin), to_float(hi - origin), only);
             if (patch.solids.empty()) return;
             const Vec3 start = to_float(origin - from), step = -(p.step * (s1 - s0));
             // What this patch can reach on the way, in axes of the start.
@@ -234,8 +236,6 @@ float Sweep::against_world(const BodyStore& bodies, const WorldSolids& world,
                 low = min(low, box.center - box.half);
                 high = max(high, box.center + box.half);
             }
-            const float turned = p.angle * h.radius;
-            const Mat3 to_own = transposed(to_matrix(p.q0));
             const Vec3 middle = (low + high) * 0.5f + start + step * 0.5f;
             Vec3 half = (high - low) * 0.5f, around;
             for (int k = 0; k < 3; k++) half[k] += 0.5f * std::fabs(step[k]);
@@ -254,7 +254,15 @@ float Sweep::against_world(const BodyStore& bodies, const WorldSolids& world,
                 },
                 step, p.angle * (s1 - s0) * h.radius);
             if (share < best) best = share;
-        });
+        };
+        if (h.shape->bricks && world.grid && !world.has_ground) {
+            const SharedAxes axes(to_own);
+            const Vec3 offset = to_own * to_float(origin - p.from) + h.com;
+            chunk.near.each_tile(world, {*h.shape, to_own, offset, home, axes, travel * s1 + turned + kSkin},
+                                 first, last, [&] { sweep_cells(chunk.near.bounds, chunk.near.boxes); });
+        } else {
+            each_tile(first, last, [&](const CellBox& cells) { sweep_cells(cells, {}); });
+        }
         if (best < 1) return s0 + (s1 - s0) * best;
     }
     return 1;

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "dynamics/body_store.h"
+#include "dynamics/near_bricks.h"
 #include "dynamics/pairs.h"
 #include "dynamics/terrain_patch.h"
 #include "talus/jobs.h"
@@ -50,6 +51,7 @@ class Sweep {
     Path path_of(const BodyStore& bodies, std::int32_t body) const;
     struct Chunk {
         TerrainPatch patch;
+        NearBricks near;
         SolidPart near_a, near_b;  // of big shapes: what may be hit
         struct Stop {
             std::int32_t moved;

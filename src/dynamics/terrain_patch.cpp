@@ -2,6 +2,23 @@
 
 namespace talus {
 
+CellBox solid_bounds(const Brick& brick) {
+    std::uint64_t plan = 0;
+    int bottom = 8, top = -1;
+    for (int j = 0; j < 8; j++) {
+        plan |= brick.solid[j];
+        if (!brick.solid[j]) continue;
+        bottom = j < bottom ? j : bottom;
+        top = j;
+    }
+    if (!plan) return {};
+    std::uint64_t row = plan | plan >> 32;
+    row |= row >> 16;
+    row = (row | row >> 8) & 0xff;
+    return {{__builtin_ctzll(row), bottom, __builtin_ctzll(plan) >> 3},
+            {63 - __builtin_clzll(row), top, (63 - __builtin_clzll(plan)) >> 3}};
+}
+
 float WorldSolids::free_distance(DVec3 lo, DVec3 hi, float most) const {
     float nearest = most;
     if (has_ground && lo.y - ground < double(nearest)) nearest = float(lo.y - ground);
@@ -21,26 +38,14 @@ float WorldSolids::free_distance(DVec3 lo, DVec3 hi, float most) const {
             for (int x = first.x; x <= last.x; x++) {
                 const Brick* brick = grid->find_brick({x, y, z});
                 if (!brick) continue;
-                std::uint64_t plan = 0;
-                int bottom = 8, top = 0;
-                for (int j = 0; j < 8; j++) {
-                    plan |= brick->solid[j];
-                    if (!brick->solid[j]) continue;
-                    bottom = j < bottom ? j : bottom;
-                    top = j + 1;
-                }
-                if (!plan) continue;
-                std::uint64_t row = plan | plan >> 32;
-                row |= row >> 16;
-                row = (row | row >> 8) & 0xff;
+                const CellBox solid = solid_bounds(*brick);
+                if (solid.empty()) continue;
                 const double size = double(cell_size);
                 const DVec3 corner{x * edge, y * edge, z * edge};
-                const DVec3 a = corner + DVec3{double(__builtin_ctzll(row)), double(bottom),
-                                               double(__builtin_ctzll(plan) >> 3)} *
-                                             size;
-                const DVec3 b = corner + DVec3{double(64 - __builtin_clzll(row)), double(top),
-                                               double(8 - (__builtin_clzll(plan) >> 3))} *
-                                             size;
+                auto at = [&](Cell c) {
+                    return corner + DVec3{double(c.x), double(c.y), double(c.z)} * size;
+                };
+                const DVec3 a = at(solid.min), b = at(solid.max + Cell{1, 1, 1});
                 double gap = -1;
                 for (int k = 0; k < 3; k++) {
                     gap = a[k] - hi[k] > gap ? a[k] - hi[k] : gap;
@@ -52,8 +57,18 @@ float WorldSolids::free_distance(DVec3 lo, DVec3 hi, float most) const {
     return nearest;
 }
 
+/// Is any of these boxes within a cell of a brick? True if there are none.
+static bool borders_on(Cell brick, std::span<const CellBox> boxes) {
+    auto apart = [](int at, int min, int max) { return (at + 1) * 8 < min || at * 8 > max + 1; };
+    for (const CellBox& box : boxes)
+        if (!apart(brick.x, box.min.x, box.max.x) && !apart(brick.y, box.min.y, box.max.y) &&
+            !apart(brick.z, box.min.z, box.max.z))
+            return true;
+    return boxes.empty();
+}
+
 void TerrainPatch::gather(const WorldSolids& world, DVec3 at, Cell origin_cell, const CellBox& cells,
-                          bool pass_soft, Vec3 lo, Vec3 hi) {
+                          bool pass_soft, Vec3 lo, Vec3 hi, std::span<const CellBox> only) {
     origin = at;
     solids.clear();
     odd_.clear();
@@ -68,11 +83,13 @@ void TerrainPatch::gather(const WorldSolids& world, DVec3 at, Cell origin_cell, 
         ny_ = last.y - first.y + 1;
         nz_ = last.z - first.z + 1;
         corner_ = first - origin_cell;
+        const std::uint64_t inside = nx_ == 64 ? ~0ull : (1ull << nx_) - 1;
         bool any_full = false, any_odd = false;
         const Cell b0 = brick_of(first), b1 = brick_of(last);
         for (int by = b0.y; by <= b1.y; by++)
             for (int bz = b0.z; bz <= b1.z; bz++)
                 for (int bx = b0.x; bx <= b1.x; bx++) {
+                    if (!borders_on({bx, by, bz}, only)) continue;
                     const Brick* brick = world.grid->find_brick({bx, by, bz});
                     if (!brick) continue;
                     if (!has_cells_) {
@@ -84,7 +101,6 @@ void TerrainPatch::gather(const WorldSolids& world, DVec3 at, Cell origin_cell, 
                     const int z0 = bz * 8 < first.z ? first.z : bz * 8,
                               z1 = bz * 8 + 7 > last.z ? last.z : bz * 8 + 7;
                     const int shift = bx * 8 - first.x;  // -7 .. 63
-                    const std::uint64_t inside = nx_ == 64 ? ~0ull : (1ull << nx_) - 1;
                     for (int y = y0; y <= y1; y++) {
                         const std::uint64_t layer = brick->full[y & 7];
                         if (brick->solid[y & 7] != layer) any_odd = true;
@@ -97,8 +113,8 @@ void TerrainPatch::gather(const WorldSolids& world, DVec3 at, Cell origin_cell, 
                         }
                     }
                 }
-        if (any_full) add_full_boxes();
-        if (any_odd) add_odd_boxes(world, cells, origin_cell, pass_soft);
+        if (any_full) add_full_boxes(first, only);
+        if (any_odd) add_odd_boxes(world, cells, origin_cell, pass_soft, only);
     }
     if (has_ground_) {
         ground_ = float(world.ground - at.y);
@@ -114,13 +130,28 @@ void TerrainPatch::gather(const WorldSolids& world, DVec3 at, Cell origin_cell, 
     }
 }
 
-void TerrainPatch::add_full_boxes() {
-    left_.resize(rows_.size());
+/// @param first  of the border
+void TerrainPatch::add_full_boxes(Cell first, std::span<const CellBox> only) {
+    if (only.empty()) {
+        left_.resize(rows_.size());
+        take_all_rows(rows_.data(), left_.data(), nx_, ny_, nz_);
+    } else {
+        left_.assign(rows_.size(), 0);
+    }
+    for (const CellBox& box : only) {
+        const Cell a = box.min - first, b = box.max - first;
+        const std::uint64_t bits = (2ull << b.x) - (1ull << a.x);
+        for (int y = a.y; y <= b.y; y++)
+            for (int z = a.z; z <= b.z; z++) {
+                const auto i = std::size_t(y * nz_ + z);
+                left_[i] |= rows_[i] & bits;
+            }
+    }
     auto corner = [&](Cell c) {
         const Cell p = c + corner_;
         return Vec3{float(p.x) * cell_size_, float(p.y) * cell_size_, float(p.z) * cell_size_};
     };
-    merge_rows(rows_.data(), left_.data(), nx_, ny_, nz_, [&](Cell first, Cell end, std::uint32_t cover) {
+    merge_rows(rows_.data(), left_.data(), ny_, nz_, [&](Cell first, Cell end, std::uint32_t cover) {
         if (cover == kAllFaces) return;  // buried: costs nothing
         const Vec3 lo = corner(first), hi = corner(end);
         solids.push_back({(lo + hi) * 0.5f, (hi - lo) * 0.5f, cover});
@@ -128,7 +159,12 @@ void TerrainPatch::add_full_boxes() {
 }
 
 void TerrainPatch::add_odd_boxes(const WorldSolids& world, const CellBox& cells, Cell origin_cell,
-                                 bool pass_soft) {
+                                 bool pass_soft, std::span<const CellBox> only) {
+    const auto wanted = [only](Cell c) {
+        for (const CellBox& box : only)
+            if (box.contains(c)) return true;
+        return only.empty();
+    };
     const BlockTable& table = world.grid->table();
     const Cell b0 = brick_of(cells.min), b1 = brick_of(cells.max);
     for (int by = b0.y; by <= b1.y; by++)
@@ -140,7 +176,7 @@ void TerrainPatch::add_odd_boxes(const WorldSolids& world, const CellBox& cells,
                     for (std::uint64_t bits = brick->solid[y] & ~brick->full[y]; bits; bits &= bits - 1) {
                         const int index = 64 * y + __builtin_ctzll(bits);
                         const Cell c = cell_in_brick(*brick, index);
-                        if (!cells.contains(c)) continue;
+                        if (!cells.contains(c) || !wanted(c)) continue;
                         const BlockId id = brick->ids[index];
                         if (pass_soft && table.flags(id).soft) continue;
                         const Cell r = c - origin_cell;

@@ -14,6 +14,7 @@
 #include "talus/grid.h"
 #include "talus/terrain.h"
 
+#include <span>
 #include <vector>
 
 namespace talus {
@@ -37,6 +38,9 @@ struct WorldSolids {
     float free_distance(DVec3 lo, DVec3 hi, float most) const;
 };
 
+/// The cells of a brick between its least and greatest solid ones, from its corner; empty if there are none.
+CellBox solid_bounds(const Brick& brick);
+
 class TerrainPatch {
  public:
     static constexpr int kMostCells = 62;
@@ -47,8 +51,9 @@ class TerrainPatch {
     /// @param cells  at most kMostCells an axis, not empty
     /// @param pass_soft  leave soft blocks out
     /// @param lo,hi  the region, about origin: the ground is a box under it
+    /// @param only  within `cells`: what becomes boxes; none: all
     void gather(const WorldSolids& world, DVec3 origin, Cell origin_cell, const CellBox& cells,
-                bool pass_soft, Vec3 lo, Vec3 hi);
+                bool pass_soft, Vec3 lo, Vec3 hi, std::span<const CellBox> only = {});
 
     bool solid_at(Vec3 p) const;
     /// Friction of the block at a place on or just inside a surface.
@@ -60,15 +65,16 @@ class TerrainPatch {
             return false;
         return (rows_[std::size_t(y * nz_ + z)] >> x) & 1;
     }
-    void add_full_boxes();
-    void add_odd_boxes(const WorldSolids& world, const CellBox& cells, Cell origin_cell, bool pass_soft);
+    void add_full_boxes(Cell first, std::span<const CellBox> only);
+    void add_odd_boxes(const WorldSolids& world, const CellBox& cells, Cell origin_cell, bool pass_soft,
+                       std::span<const CellBox> only);
 
     int nx_ = 0, ny_ = 0, nz_ = 0;  // with the border
     Cell corner_;                   // of the border, from the origin's cell
     float cell_size_ = 1, inverse_cell_size_ = 1;
     bool has_ground_ = false, has_cells_ = false;
     float ground_ = 0;                        // about origin
-    std::vector<std::uint64_t> rows_, left_;  // bit x of row y nz + z
+    std::vector<std::uint64_t> rows_, left_;  // bit x of row y nz + z; left_: still to become boxes
     std::vector<CollisionBox> odd_;
 };
 

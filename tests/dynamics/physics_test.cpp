@@ -311,6 +311,45 @@ TEST(Physics, ARodOneDegreeOffTopplesInTime) {
         }
 }
 
+/// Housner: a block that rocks from one edge to the other keeps 1 - 1.5 sin^2(atan(width / height)) of its
+/// spin at a plastic hit. More would feed rocking, much less would force it to rest.
+TEST(Physics, ARockingBlockLosesAtEachHitWhatItsFootTells) {
+    constexpr double kHeight = 4;
+    for (const double width : {0.5, 1.0, 2.0}) {
+        const double slant = std::atan(width / kHeight), tilt = 0.35 * slant;
+        const double kept = 1 - 1.5 * std::sin(slant) * std::sin(slant);
+        Rig rig(no_sleep());
+        rig.space.set_ground(0.0, 3);
+        BodySettings s;
+        s.friction = 3;
+        s.restitution = 0;
+        s.pose.rotation = axis_angle({0, 0, 1}, float(-tilt));
+        const double y = 0.5 * (kHeight * std::cos(tilt) + width * std::sin(tilt));
+        Body block = rig.box({0, y, 0}, {float(width / 2), float(kHeight / 2), 1}, s);
+        // The speed it goes through the upright with, from how far it leans between two hits.
+        double before = 0, lean = 0, side = -1;
+        int hits = 0;
+        for (int i = 0; i < 1200 && hits < 4; i++) {
+            rig.space.step(kTick);
+            const Vec3 up = block.direction_to_world({0, 1, 0});
+            const double angle = std::atan2(double(-up.x), double(up.y));
+            if (angle * side < 0) {
+                const double speed = std::sqrt(std::cos(slant - lean) - std::cos(slant));
+                if (before > 0) {
+                    hits++;
+                    EXPECT_LT(speed / before, kept + 0.005) << width << " hit " << hits;
+                    EXPECT_GT(speed / before, kept - 0.12) << width << " hit " << hits;
+                }
+                before = speed;
+                side = -side;
+                lean = 0;
+            }
+            lean = std::max(lean, std::fabs(angle));
+        }
+        EXPECT_EQ(hits, 4);
+    }
+}
+
 /// The same drop at 0 and at 10^7 m. What does not tumble keeps to a micrometre for as long as you like.
 TEST(Physics, ADropFarAwayTakesTheSamePath) {
     std::vector<DVec3> paths[2];
