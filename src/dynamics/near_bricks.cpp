@@ -65,6 +65,12 @@ void NearBricks::find(const WorldSolids& world, const BodyInTerrain& body, Cell 
     const float brick = float(kBrickEdge) * world.cell_size, bricks = 1 / brick;
     const Cell least{first.x * kBrickEdge, first.y * kBrickEdge, first.z * kBrickEdge};
     const Vec3 corner = to_vec(least - body.origin_cell) * world.cell_size;
+    const float reach = body.reach;
+    const Vec3 half = Vec3{float(kEdge), 1, float(kEdge)} * (0.5f * brick),
+               middle = body.turn * (corner + half) + body.offset,
+               around = extent_of(body.turn, half) + Vec3{reach, reach, reach};
+    const auto any = [](const BrickTree::Brick&, Vec3) { return true; };
+    if (!body.shape.bricks->visit_near(reference_, middle - around, middle + around, any)) return;
     Vec3 corners[8];  // of the body's box, about the tile's
     for (int i = 0; i < 8; i++) {
         const Vec3 &l = body.shape.lo, &h = body.shape.hi;
@@ -73,15 +79,8 @@ void NearBricks::find(const WorldSolids& world, const BodyInTerrain& body, Cell 
     }
     auto low = [&](float at) { return at > 0 ? int(at) : 0; };
     auto high = [&](float at) { return at < float(kEdge) ? int(std::floor(at)) : kEdge - 1; };
-    const float reach = body.reach;
     Vec3 lo, hi;
     if (!cut(corners, -reach, brick + reach, lo, hi)) return;
-    const Vec3 middle =
-                   body.turn * (corner + Vec3{float(kEdge), 1, float(kEdge)} * (0.5f * brick)) + body.offset,
-               around = extent_of(body.turn, Vec3{float(kEdge), 1, float(kEdge)} * (0.5f * brick)) +
-                        Vec3{reach, reach, reach};
-    const auto any = [](const BrickTree::Brick&, Vec3) { return true; };
-    if (!body.shape.bricks->visit_near(reference_, middle - around, middle + around, any)) return;
     for (int z = low((lo.z - reach) * bricks), z1 = high((hi.z + reach) * bricks); z <= z1; z++)
         for (int x = low((lo.x - reach) * bricks), x1 = high((hi.x + reach) * bricks); x <= x1; x++)
             if (const Brick* there = world.grid->find_brick(first + Cell{x, 0, z}))

@@ -11,6 +11,10 @@ namespace {
 constexpr int kFirstSmoothKey = 100000;  // no two points are alike: each has its own normal
 constexpr float kNudge = 0.01f;          // m: how far beside a corner places are looked up
 constexpr float kTrust = 0.5f;           // of a field's distance: gradients are not exact
+constexpr float kBuried = 0.25f;         // m: a body with a point this deep leaves by one way
+constexpr float kFullPush = 0.08f;       // m: what is as deep is pushed out about as fast as any
+constexpr float kMud = 1;                // friction of what is deeper than that: it does not sink meanwhile
+constexpr float kLongestWay = 24;        // cells
 constexpr int kMostParts = 4096;         // of one edge
 constexpr int kBisections = 24;
 
@@ -40,6 +44,63 @@ bool on_outside(const BodyShape::Data& shape, Vec3 p) {
     return false;
 }
 
+/// How far a ball at `from` must go along a way until it is free; `most`: no shorter way than that.
+float length_of_way(const SmoothGround& ground, DVec3 from, Vec3 way, float radius, float cell_size,
+                    float most) {
+    for (float t = 0; t < most;) {
+        const auto near = ground.surface_near(from + to_double(way * t), radius);
+        const float gap = near ? radius - near->distance : 0;
+        if (!(gap > 0)) return t;
+        const float step = kTrust * gap;
+        t += step > 0.25f * cell_size ? step : 0.25f * cell_size;
+    }
+    return most;
+}
+
+/// The shortest way out: up, the way out of the point nearest to the surface, level and slanting ones.
+Vec3 way_out(const SmoothGround& ground, const BodyHot& a, Vec3 nearest_out, float cell_size) {
+    constexpr float k = 0.70710678f, h = 0.5f;
+    const Vec3 ways[] = {{0, 1, 0}, nearest_out, {1, 0, 0},  {-1, 0, 0},  {0, 0, 1},  {0, 0, -1},
+                         {k, 0, k}, {k, 0, -k},  {-k, 0, k}, {-k, 0, -k}, {k, k, 0},  {-k, k, 0},
+                         {0, k, k}, {0, k, -k},  {h, k, h},  {h, k, -h},  {-h, k, h}, {-h, k, -h}};
+    const float radius = 0.5f * a.thickness;
+    float shortest = kLongestWay * cell_size;
+    Vec3 best = nearest_out;
+    for (const Vec3 way : ways) {
+        const float t = length_of_way(ground, a.position, way, radius, cell_size, shortest);
+        if (!(t < shortest)) continue;
+        shortest = t;
+        best = way;
+    }
+    return best;
+}
+
+/// Deep in the ground the ways out of a body's points lead apart, and what is pushed along all of them at
+/// once is thrown about. All its deep points go one way instead; those near the surface hold it as ever.
+/// Rejected: the mean of their ways, which cancels in the middle of a mound; each point pushing with its
+/// share along the way, which lets it fall through where they lead apart.
+void leave_together(const SmoothGround& ground, const BodyHot& a, float cell_size,
+                    std::vector<ContactPoint>& out, std::size_t first) {
+    std::size_t least = out.size();
+    float deepest = 0;
+    for (std::size_t i = first; i < out.size(); i++) {
+        const float s = out[i].separation;
+        deepest = s < deepest ? s : deepest;
+        if (s < 0 && (least == out.size() || s > out[least].separation)) least = i;
+    }
+    if (deepest > -kBuried) return;
+    const Vec3 way = way_out(ground, a, a.rotation * -out[least].normal, cell_size);
+    const Vec3 normal = -mul_transposed(a.rotation, way);
+    for (std::size_t i = first; i < out.size(); i++) {
+        ContactPoint& p = out[i];
+        if (p.separation > -kFullPush) continue;
+        p.normal = normal;
+        p.separation = -kFullPush;
+        p.on_b = p.on_a + p.normal * p.separation;
+        p.friction_a = kMud;
+    }
+}
+
 float spacing_of(const BodyShape::Data& shape, float cell_size) {
     return shape.cell_size > 0 ? shape.cell_size : cell_size;
 }
@@ -49,6 +110,7 @@ float spacing_of(const BodyShape::Data& shape, float cell_size) {
 float collide_smooth(const SmoothGround& ground, const BodyHot& a, float cell_size, float margin,
                      float around, std::vector<ContactPoint>& out) {
     const BodyShape::Data& shape = *a.shape;
+    const std::size_t first = out.size();
     auto any_within = [&](DVec3 middle, Vec3 half, float beyond) {
         const DVec3 r = to_double(half + Vec3{beyond, beyond, beyond});
         return ground.any_in({middle - r, middle + r});
@@ -87,6 +149,7 @@ float collide_smooth(const SmoothGround& ground, const BodyHot& a, float cell_si
             return;
         each_on_box(box, spacing, [&](Vec3 p) { touch(p, 0, box.friction); });
     });
+    leave_together(ground, a, cell_size, out, first);
     return nearest;
 }
 

@@ -1,0 +1,67 @@
+// Memory follows the blocks of a shape, not the box around them: counted by what is asked for.
+#include "rigs.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace talus {
+namespace {
+std::atomic<std::size_t> asked{0};  // bytes, by all threads
+}  // namespace
+}  // namespace talus
+
+// Not inline, or the compiler takes free() for the wrong end of a new.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+    talus::asked += size;
+    if (void* p = std::malloc(size ? size : 1)) return p;
+    std::abort();
+}
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t align) {
+    talus::asked += size;
+    const std::size_t a = std::size_t(align);
+    if (void* p = std::aligned_alloc(a, (size + a - 1) / a * a)) return p;
+    std::abort();
+}
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+
+namespace talus {
+namespace {
+
+/// Bytes asked for by making a shape of two blocks so far apart, in a space, stepping it, and taking one
+/// away.
+std::size_t bytes_of_two_blocks(int apart) {
+    BlockTable table;
+    const BlockId id = table.add(Material{});
+    Grid grid(table), floor(table);
+    for (const int at : {0, apart}) {
+        grid.set({at, at, at}, id);
+        for (int x = -9; x < 9; x++)
+            for (int z = -9; z < 9; z++) floor.set({at + x, at - 2, at + z}, id);
+    }
+    Space space;
+    space.set_terrain(&floor);
+    const std::size_t before = asked;
+    Body body = space.add_body(BodyShape::from_grid(grid, 1), {});
+    for (int i = 0; i < 30; i++) space.step(kTick);
+    EXPECT_NEAR(body.center_of_mass().y, 0.5 * apart - 0.5, 0.02);  // it fell onto both floors
+    const BlockChange gone{{apart, apart, apart}, id, kAir};
+    body.change_blocks(table, std::span<const BlockChange>(&gone, 1));
+    space.step(kTick);
+    return asked - before;
+}
+
+TEST(ShapeMemory, TwoBlocksFarApartTakeWhatTwoNearOnesDo) {
+    const std::size_t near = bytes_of_two_blocks(100), far = bytes_of_two_blocks(800);
+    RecordProperty("near", std::to_string(near));
+    RecordProperty("far", std::to_string(far));
+    EXPECT_GT(near, 500u);  // the count counts
+    EXPECT_LT(far, 2 * near);
+    EXPECT_LT(far, 200'000u);  // a bit for each cell around them would be 64 MB
+}
+
+}  // namespace
+}  // namespace talus
