@@ -1,7 +1,7 @@
-// A snapshot, damaged: see fuzz::try_snapshot.
+// A snapshot, damaged: see talus::fuzz::try_snapshot.
 #include "fuzz/try_snapshot.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    fuzz::try_snapshot({data, size});
+    talus::fuzz::try_snapshot({data, size});
     return 0;
 }

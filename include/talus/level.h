@@ -213,7 +213,8 @@ class Level {
 
     /// The level's own terrain, or what is known of the host's.
     const Grid& terrain() const;
-    /// @return what was there. A host may refuse (TerrainSource::set_block): then nothing changes.
+    /// @return what was there. Nothing changes where a host refuses (TerrainSource::set_block), and farther
+    /// out than kMaxTerrainCell.
     BlockId set_terrain(Cell cell, BlockId block);
     /// Takes a terrain block away as damage does: with its drop, when mined; not in a protected region, not
     /// an unbreakable one (but by script). @return false then, and when there is none
@@ -327,7 +328,7 @@ class Level {
     /// Null: none. Must outlive the level or be taken away.
     void set_blast_targets(BlastTargets* targets);
 
-    /// Advances the world by one tick.
+    /// Advances the world by one tick. From inside of one it does nothing (the log is told).
     void tick();
 
     std::span<const LevelEvent> events() const;
@@ -353,6 +354,8 @@ class Level {
         bool smooth = false;  ///< smooth ground; `cell` is the one the point lies in, normal is zero
         Vec3 outward;         ///< out of the surface that was hit, world; for blocks of a group too
     };
+    /// The nearest thing on a ray; its direction may have any length but zero, `max_distance` be infinite.
+    /// Smooth ground is seen up to 32,768 cells away. None for numbers that make no sense.
     std::optional<Hit> cast_ray(DVec3 origin, Vec3 direction, float max_distance) const;
 
     struct State;

@@ -78,7 +78,8 @@ class BodyShape {
     std::shared_ptr<Data> data_;
 };
 
-/// Built-in layers; 4 to 15 are the user's (Space::set_layers_collide).
+/// Built-in layers; 4 to 15 are the user's (Space::set_layers_collide). Of larger numbers the last four bits
+/// count.
 enum class Layer : std::uint8_t { terrain = 0, soft_terrain = 1, bodies = 2, falling_through_soft = 3 };
 
 enum class MotionType : std::uint8_t { dynamic, kinematic, fixed };
@@ -227,8 +228,8 @@ class ContactFilter {
 
 struct SpaceSettings {
     Vec3 gravity{0, -9.81f, 0};
-    float cell_size = 1;  ///< of the terrain, metres
-    int sub_steps = 0;    ///< of one step(dt); 0 = as many as keep contacts stable
+    float cell_size = 1;  ///< of the terrain, metres; brought into 0.001 to 1,000
+    int sub_steps = 0;    ///< of one step(dt), at most 10,000; 0 = as many as keep contacts stable
     bool allow_sleep = true;
     JobSystem* jobs = nullptr;
     LogSink* log = nullptr;
@@ -284,13 +285,20 @@ class Space {
     /// good pose.
     std::span<const BodyId> quarantined() const;
 
+    // Queries see the bodies as they are now. Numbers that make no sense (not a number, no direction, a
+    // negative size) find nothing; infinite distances and sizes are fine. Directions may have any length but
+    // zero. Smooth ground is seen up to 32,768 cells away, and in boxes looked for at places a cell apart (64
+    // along an edge at most).
+
+    /// Distance 0 and a normal of zero where it starts inside.
     std::optional<SpaceHit> cast_ray(DVec3 origin, Vec3 direction, float max_distance,
                                      BodyId ignore = {}) const;
     /// A ball moved along a direction until it first touches something; distance 0 where it does at once. The
-    /// point is where they touch.
+    /// point is where they touch. Of radius 0: a ray.
     std::optional<SpaceHit> cast_sphere(DVec3 origin, float radius, Vec3 direction, float max_distance,
                                         BodyId ignore = {}) const;
-    /// What a ball or a box (pose of its middle) overlaps: the shapes themselves, not their bounds.
+    /// What a ball or a box (pose of its middle) overlaps: the shapes themselves, not their bounds. Of size
+    /// 0: what is at a place.
     Overlaps overlap_sphere(DVec3 center, float radius) const;
     Overlaps overlap_box(const Pose& pose, Vec3 half_extents) const;
     /// Bodies whose bounds overlap the box, in id order.

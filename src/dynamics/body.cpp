@@ -219,6 +219,7 @@ Layer Body::layer() const {
 void Body::set_layer(Layer layer) {
     const Recorded call(log_of(*this), Call::body_set_layer, id_, layer);
     const Access b = access_body(*this);
+    layer = Layer(std::uint8_t(layer) & BodyStore::kMostLayer);
     if (!b || b.hot->layer == std::uint8_t(layer)) return;
     b.state->wake(b.index);
     b.state->wake_neighbours(b.index);

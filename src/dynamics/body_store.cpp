@@ -38,7 +38,7 @@ std::int32_t BodyStore::add(const BodyShape& shape, const BodySettings& s) {
     c.owner = s.owner;
     c.continuous = s.continuous;
     h.exists = true;
-    h.layer = std::uint8_t(s.layer);
+    h.layer = std::uint8_t(s.layer) & kMostLayer;
     h.velocity = s.velocity;
     h.spin = s.spin;
     h.asleep = s.asleep && s.motion == MotionType::dynamic;
@@ -174,12 +174,9 @@ void BodyStore::set_frame_pose(std::int32_t i, const Pose& pose) {
     BodyCold& c = cold[std::size_t(i)];
     const Quat& given = pose.rotation;
     const float size2 = given.x * given.x + given.y * given.y + given.z * given.z + given.w * given.w;
-    if (!std::isfinite(size2) || !(size2 > 0)) bad.set(i);
-    c.rotation = normalized(given);
-    if (!std::isfinite(c.rotation.x + c.rotation.y + c.rotation.z + c.rotation.w)) {
-        c.rotation = {};
-        bad.set(i);
-    }
+    const bool good = std::isfinite(size2) && size2 > 0;
+    if (!good) bad.set(i);
+    c.rotation = good ? normalized(given) : Quat{};
     refresh_pose(i);
     h.position = pose.position + to_double(h.rotation * c.local_com);
 }

@@ -100,6 +100,7 @@ class BodyStore {
     BodyStore() { take_slot(); }
 
     static constexpr double kFarthest = 1e9;  // m from the origin: beyond, bodies are quarantined
+    static constexpr std::uint8_t kMostLayer = 15;
 
     std::vector<BodyHot> hot;
     ColdStore cold;
@@ -156,9 +157,9 @@ class BodyStore {
     std::vector<std::int32_t> free_;
 };
 
-/// Friction of a pair is a root of a product: it must not be negative nor endless.
+/// Friction of a pair is a root of a product: it must not be negative, endless or no number.
 constexpr float sane_friction(float friction) {
-    return friction < 0 ? 0.0f : friction > 1e6f ? 1e6f : friction;
+    return friction > 0 ? friction < 1e6f ? friction : 1e6f : 0.0f;
 }
 
 /// Likewise: a snapshot keeps it with each contact.

@@ -621,7 +621,7 @@ float NarrowPhase::collide_world(Chunk& chunk, Pair& pair, Vec3 ahead, float mar
             // Just inside the block that is touched.
             ContactPoint& p = chunk.points[i];
             const Vec3 inside = mul_transposed(turn, p.on_b + p.normal * 0.02f - offset);
-            p.friction_b = chunk.patch.friction_at(*world_, home, inside);
+            p.friction_b = sane_friction(chunk.patch.friction_at(*world_, home, inside));
         }
     };
     if (shape.bricks && world_->grid && !world_->has_ground)

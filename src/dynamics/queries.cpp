@@ -2,6 +2,7 @@
 #include "dynamics/round_contact.h"
 #include "dynamics/smooth_contact.h"
 #include "dynamics/state.h"
+#include "math/cell_box.h"
 
 #include <algorithm>
 
@@ -13,6 +14,7 @@ constexpr float kNoHit = 1e30f;
 constexpr int kCastSteps = 64;         // of a swept ball against one body
 constexpr float kCastTouch = 1e-3f;    // m: a swept ball this near has arrived
 constexpr double kMostCells = 2e9;     // beyond, there is no terrain
+constexpr float kFarthest = 1e10f;     // m: beyond, there is nothing at all
 constexpr float kTouchingGap = 0.01f;  // m: contacts this near count as touching
 
 /// Where a ray enters a box: distance along the unit direction and the axis of the face; kNoHit: misses.
@@ -122,6 +124,18 @@ struct Nearest {
     }
 };
 
+/// Along a direction of any length; zero for one that is not finite or has none.
+Vec3 unit(Vec3 direction) {
+    const DVec3 d = normalized(to_double(direction));
+    return is_finite(d) ? to_float(d) : Vec3{};
+}
+
+/// From `o` (about a body's reference) a ray need not be followed farther: it is past the body, or has hit.
+float way_past(const BodyHot& h, Vec3 o, const Nearest& best) {
+    const float past = length(o - h.com) + h.radius;
+    return best.hit.distance < past ? best.hit.distance : past;
+}
+
 /// f(index, hot) for the bodies whose ball a ball of this radius passes on its way.
 template <class F>
 void each_on_the_way(Space::State& s, DVec3 origin, Vec3 d, float radius, BodyId ignore,
@@ -137,40 +151,121 @@ void each_on_the_way(Space::State& s, DVec3 origin, Vec3 d, float radius, BodyId
     }
 }
 
-/// Gathers the terrain around a box of the world; f(patch) for each tile. `patch.origin` is its frame.
+/// The blocks of the world, without the ground plane.
+WorldSolids blocks_of(const WorldSolids& world) {
+    WorldSolids blocks;
+    blocks.grid = world.grid;
+    blocks.cell_size = world.cell_size;
+    return blocks;
+}
+
+/// f(patch) for the blocks of one brick, in its own frame.
+template <class F>
+void with_brick(const WorldSolids& blocks, const Brick& brick, TerrainPatch& patch, F&& f) {
+    const Cell o = brick.origin();
+    const double size = double(blocks.cell_size);
+    patch.gather(blocks, DVec3{o.x * size, o.y * size, o.z * size}, o, {o, o + Cell{7, 7, 7}}, false, {}, {});
+    f(patch);
+}
+
+/// Gathers the blocks around a box of the world; f(patch) for each tile, or for each brick where those are
+/// fewer: no box is too large. `patch.origin` is its frame.
 template <class F>
 void each_patch(const WorldSolids& world, DVec3 lo, DVec3 hi, F&& f) {
-    const double size = double(world.cell_size);
-    if (!world.any()) return;
-    for (int k = 0; k < 3; k++)
-        if (!(std::fabs(lo[k]) < kMostCells * size) || !(std::fabs(hi[k]) < kMostCells * size)) return;
-    auto cell_at = [&](DVec3 p) {
-        return Cell{int(std::floor(p.x / size)), int(std::floor(p.y / size)), int(std::floor(p.z / size))};
-    };
-    const Cell first = cell_at(lo), last = cell_at(hi), home = cell_at((lo + hi) * 0.5);
-    const DVec3 origin{home.x * size, home.y * size, home.z * size};
+    if (!world.grid || world.grid->empty()) return;
+    const double size = double(world.cell_size), most = kMostCells * size;
+    const DVec3 edge{most, most, most};
+    lo = max(lo, -edge);
+    hi = min(hi, edge);
+    double tiles = 1;
+    for (int k = 0; k < 3; k++) {
+        if (!(lo[k] <= most) || !(hi[k] >= -most)) return;
+        tiles *= 1 + (hi[k] - lo[k]) / (size * TerrainPatch::kMostCells);
+    }
+    const Cell first = to_cell(lo / size), last = to_cell(hi / size), home = to_cell((lo + hi) * 0.5 / size);
+    const WorldSolids blocks = blocks_of(world);
     TerrainPatch patch;
+    if (tiles > double(world.grid->bricks().size())) {
+        for (const Brick* brick : world.grid->bricks()) {
+            const Cell o = brick->origin();
+            if (o.x > last.x || o.y > last.y || o.z > last.z || o.x + 7 < first.x || o.y + 7 < first.y ||
+                o.z + 7 < first.z)
+                continue;
+            with_brick(blocks, *brick, patch, f);
+        }
+        return;
+    }
+    const DVec3 origin{home.x * size, home.y * size, home.z * size};
     each_tile(first, last, [&](const CellBox& cells) {
-        patch.gather(world, origin, home, cells, false, to_float(lo - origin), to_float(hi - origin));
+        patch.gather(blocks, origin, home, cells, false, {}, {});
         f(patch);
     });
 }
 
-/// How far a ball goes until `gap(s, out)` (its distance from something, s metres on) is used up: no gap
-/// closes faster than the ball moves. kNoHit when it arrives nowhere within `most`.
+/// How far a ball goes until `gap(s, out)` (its distance from something convex, s metres on) is used up.
+/// Along a line that distance is convex too: a step by its slope never goes too far, and once it grows it
+/// only grows. kNoHit when it arrives nowhere within `most`.
 template <class Gap>
 float advance_ball(float most, Vec3 direction, Gap&& gap, Vec3& out) {
     float s = 0;
     for (int n = 0; n < kCastSteps; n++) {
-        const float g = gap(s, out);
-        if (g <= kCastTouch) return s > 0 && dot(direction, out) >= 0 ? kNoHit : s;  // parting: passed by
-        const float closing = -dot(direction, out);
-        // Along the way out of something convex the gap closes by the part of the motion that goes against
-        // it.
-        s += closing > 0.05f ? g / closing : g;
-        if (s > most) return kNoHit;
+        const float g = gap(s, out), closing = -dot(direction, out);
+        if (g <= 0) return s;
+        if (!(closing > 0)) return kNoHit;
+        if (g <= kCastTouch) return s;
+        s += g / closing;
+        if (!(s <= most)) return kNoHit;
     }
     return s;
+}
+
+/// A swept ball against blocks: in pieces of the way, so that a long cast gathers little at once, or brick by
+/// brick where those are fewer.
+void cast_at_blocks(const WorldSolids& world, DVec3 origin, float radius, Vec3 d, Nearest& best) {
+    if (!world.grid || world.grid->empty()) return;
+    // From `from` on, for `most`.
+    auto cast_in = [&](const TerrainPatch& patch, float from, float most) {
+        const Vec3 start = to_float(origin + to_double(d) * double(from) - patch.origin);
+        for (const CollisionBox& box : patch.solids) {
+            Vec3 out;
+            const float t = advance_ball(
+                most, d,
+                [&](float at, Vec3& way) {
+                    const Vec3 p = start + d * at;
+                    return distance_to_box({p, p, 0}, box.center, box.half, way) - radius;
+                },
+                out);
+            if (best.beats(from + t)) best.take(from + t, out);
+        }
+    };
+    const float piece = 16 * world.cell_size;
+    const std::span<const Brick* const> bricks = world.grid->bricks();
+    if (best.hit.distance / piece <= float(bricks.size())) {
+        const double e = double(radius);
+        bool any = false;
+        for (float from = 0; from <= best.hit.distance && !any; from += piece) {
+            const float most = from + piece < best.hit.distance ? piece : best.hit.distance - from;
+            const DVec3 a = origin + to_double(d) * double(from), b = a + to_double(d) * double(most);
+            const float before = best.hit.distance;
+            each_patch(world, min(a, b) - DVec3{e, e, e}, max(a, b) + DVec3{e, e, e},
+                       [&](const TerrainPatch& patch) { cast_in(patch, from, most); });
+            any = best.hit.distance < before;
+        }
+        return;
+    }
+    const WorldSolids blocks = blocks_of(world);
+    TerrainPatch patch;
+    for (const Brick* brick : bricks) {
+        const Cell o = brick->origin();
+        const double size = double(world.cell_size);
+        const Vec3 middle = to_float(DVec3{o.x + 4.0, o.y + 4.0, o.z + 4.0} * size - origin);
+        const float half = 4 * world.cell_size + radius + 1e-6f * length(middle);
+        int axis;
+        const float from = enter_box({}, d, middle, {half, half, half}, axis);
+        if (from > best.hit.distance) continue;
+        with_brick(blocks, *brick, patch,
+                   [&](const TerrainPatch& p) { cast_in(p, from, best.hit.distance - from); });
+    }
 }
 
 }  // namespace
@@ -178,10 +273,10 @@ float advance_ball(float most, Vec3 direction, Gap&& gap, Vec3& out) {
 std::optional<SpaceHit> Space::cast_ray(DVec3 origin, Vec3 direction, float max_distance,
                                         BodyId ignore) const {
     State& s = *state_;
-    const Vec3 d = normalized(direction);
-    if (!is_finite(origin) || !is_finite(d) || d == Vec3{} || !(max_distance >= 0)) return std::nullopt;
+    const Vec3 d = unit(direction);
+    if (!is_finite(origin) || d == Vec3{} || !(max_distance >= 0)) return std::nullopt;
     Nearest best;
-    best.hit.distance = max_distance;
+    best.hit.distance = max_distance < kFarthest ? max_distance : kFarthest;
     if (s.world.grid) {
         if (const auto hit = talus::cast_ray(*s.world.grid, s.world.cell_size, origin, d, max_distance, true))
             best.take(hit->distance, {float(hit->normal.x), float(hit->normal.y), float(hit->normal.z)});
@@ -213,7 +308,7 @@ std::optional<SpaceHit> Space::cast_ray(DVec3 origin, Vec3 direction, float max_
             if (axis >= 0) n[axis] = v[axis] > 0 ? -1.0f : 1.0f;
             best.take(t, h.rotation * n, body);
         };
-        const Vec3 end = o + v * best.hit.distance;
+        const Vec3 end = o + v * way_past(h, o, best);
         h.shape->each_solid_near(min(o, end), max(o, end), test);
     });
     if (!best.found) return std::nullopt;
@@ -224,34 +319,18 @@ std::optional<SpaceHit> Space::cast_ray(DVec3 origin, Vec3 direction, float max_
 std::optional<SpaceHit> Space::cast_sphere(DVec3 origin, float radius, Vec3 direction, float max_distance,
                                            BodyId ignore) const {
     State& s = *state_;
-    const Vec3 d = normalized(direction);
-    if (!is_finite(origin) || !is_finite(d) || d == Vec3{} || !(max_distance >= 0) || !(radius > 0) ||
-        !std::isfinite(radius))
+    if (radius == 0) return cast_ray(origin, direction, max_distance, ignore);
+    const Vec3 d = unit(direction);
+    if (!is_finite(origin) || d == Vec3{} || !(max_distance >= 0) || !(radius > 0) || !std::isfinite(radius))
         return std::nullopt;
     Nearest best;
-    best.hit.distance = max_distance;
-    // Terrain in pieces of the way, so that a long cast gathers little at once.
-    const float piece = 16 * s.world.cell_size;
-    for (float from = 0; from <= best.hit.distance && s.world.any() && !best.found; from += piece) {
-        const float length_of_piece = from + piece < best.hit.distance ? piece : best.hit.distance - from;
-        const DVec3 a = origin + to_double(d) * double(from), b = a + to_double(d) * double(length_of_piece);
-        const double e = double(radius);
-        each_patch(s.world, min(a, b) - DVec3{e, e, e}, max(a, b) + DVec3{e, e, e},
-                   [&](const TerrainPatch& patch) {
-                       const Vec3 start = to_float(a - patch.origin);
-                       for (const CollisionBox& box : patch.solids) {
-                           Vec3 out;
-                           const float t = advance_ball(
-                               length_of_piece, d,
-                               [&](float at, Vec3& way) {
-                                   const Vec3 p = start + d * at;
-                                   return distance_to_box({p, p, 0}, box.center, box.half, way) - radius;
-                               },
-                               out);
-                           if (best.beats(from + t)) best.take(from + t, out);
-                       }
-                   });
+    best.hit.distance = max_distance < kFarthest ? max_distance : kFarthest;
+    if (s.world.has_ground) {
+        const double above = origin.y - double(radius) - s.world.ground;
+        const float t = above <= 0 ? 0.0f : d.y < 0 ? float(above / -double(d.y)) : kNoHit;
+        if (best.beats(t)) best.take(t, {0, 1, 0});
     }
+    cast_at_blocks(s.world, origin, radius, d, best);
     if (s.world.smooth) {
         Vec3 out;
         const float t =
@@ -272,7 +351,7 @@ std::optional<SpaceHit> Space::cast_sphere(DVec3 origin, float radius, Vec3 dire
             try_part([&](Vec3 p, Vec3& way) { return distance_to(*h.shape, p, kNoHit, way); });
             return;
         }
-        const Vec3 end = o + v * best.hit.distance, grow{radius, radius, radius};
+        const Vec3 end = o + v * way_past(h, o, best), grow{radius, radius, radius};
         h.shape->each_solid_near(min(o, end) - grow, max(o, end) + grow, [&](const CollisionBox& box) {
             int axis;
             if (enter_box(o, v, box.center, box.half + grow, axis) > best.hit.distance) return;
@@ -301,11 +380,14 @@ std::vector<Body> Space::bodies_in(const DBox& box) const {
 
 Overlaps Space::overlap_sphere(DVec3 center, float radius) const {
     Overlaps out;
-    if (!is_finite(center) || !(radius >= 0) || !std::isfinite(radius)) return out;
+    if (!is_finite(center) || !(radius >= 0)) return out;
+    radius = radius < kFarthest ? radius : kFarthest;
     const State& s = *state_;
     const double e = double(radius);
     const DBox around{center - DVec3{e, e, e}, center + DVec3{e, e, e}};
+    out.terrain = s.world.has_ground && around.min.y <= s.world.ground;
     each_patch(s.world, around.min, around.max, [&](const TerrainPatch& patch) {
+        if (out.terrain) return;
         const Vec3 p = to_float(center - patch.origin);
         if (patch.solid_at(p)) out.terrain = true;
         for (const CollisionBox& box : patch.solids) {
@@ -313,7 +395,8 @@ Overlaps Space::overlap_sphere(DVec3 center, float radius) const {
             if (distance_to_box({p, p, 0}, box.center, box.half, way) <= radius) out.terrain = true;
         }
     });
-    if (s.world.smooth && s.world.smooth->surface_near(center, radius)) out.terrain = true;
+    if (s.world.smooth && !out.terrain)
+        out.terrain = s.world.smooth->surface_near(center, radius).has_value();
     for (const Body& body : bodies_in(around)) {
         const BodyHot& h = s.bodies.hot[body.id().index];
         Vec3 way;
@@ -325,9 +408,11 @@ Overlaps Space::overlap_sphere(DVec3 center, float radius) const {
 Overlaps Space::overlap_box(const Pose& pose, Vec3 half) const {
     Overlaps out;
     const Quat q = normalized(pose.rotation);
-    if (!is_finite(pose.position) || !is_finite(half) || !std::isfinite(q.x + q.y + q.z + q.w)) return out;
+    if (!is_finite(pose.position) || std::isnan(half.x + half.y + half.z) ||
+        !std::isfinite(q.x + q.y + q.z + q.w))
+        return out;
     const State& s = *state_;
-    half = max(half, Vec3{});
+    half = min(max(half, Vec3{}), {kFarthest, kFarthest, kFarthest});
     const Mat3 r = to_matrix(q);
     Vec3 extent;
     for (int k = 0; k < 3; k++)
@@ -335,7 +420,9 @@ Overlaps Space::overlap_box(const Pose& pose, Vec3 half) const {
             std::fabs(r.m[k][0]) * half.x + std::fabs(r.m[k][1]) * half.y + std::fabs(r.m[k][2]) * half.z;
     const DBox around{pose.position - to_double(extent), pose.position + to_double(extent)};
     const SharedAxes world_axes(r);
+    out.terrain = s.world.has_ground && around.min.y <= s.world.ground;
     each_patch(s.world, around.min, around.max, [&](const TerrainPatch& patch) {
+        if (out.terrain) return;
         const Vec3 p = to_float(pose.position - patch.origin);
         if (patch.solid_at(p)) out.terrain = true;
         for (const CollisionBox& box : patch.solids)

@@ -17,6 +17,8 @@ constexpr float kMud = 1;                // friction of what is deeper than that
 constexpr float kLongestWay = 24;        // cells
 constexpr int kMostParts = 4096;         // of one edge
 constexpr int kBisections = 24;
+constexpr int kMostMarched = 1 << 16;  // looks of march_to()
+constexpr float kMostPlaces = 64;      // of an edge, of smooth_in_box()
 
 /// f(p) for each point of the lattice on a box's surface, z and x within y.
 template <class F>
@@ -181,10 +183,11 @@ bool smooth_in_box(const SmoothGround& ground, const Pose& pose, Vec3 half, floa
     // From the middle outwards, in shells no farther apart than the cells.
     float widest = half.x > half.y ? half.x : half.y;
     widest = widest > half.z ? widest : half.z;
-    const int shells = 1 + int(widest / cell_size < 64 ? widest / cell_size : 64);
+    const float apart = 2 * widest / kMostPlaces > cell_size ? 2 * widest / kMostPlaces : cell_size;
+    const int shells = 1 + int(widest / apart);
     look({});
     for (int k = 1; k <= shells && !found; k++)
-        each_on_box({{}, half * (float(k) / float(shells))}, cell_size, look);
+        each_on_box({{}, half * (float(k) / float(shells))}, apart, look);
     return found;
 }
 
@@ -200,7 +203,7 @@ float march_to(const SmoothGround& ground, DVec3 origin, Vec3 d, float most, flo
     };
     float t = 0;
     if (gap(0) <= 0) return 0;
-    for (;;) {
+    for (int looks = 0; looks < kMostMarched; looks++) {
         const float next = t + longest < most ? t + longest : most;
         if (gap(next) <= 0) {
             float lo = t, hi = next;
@@ -211,9 +214,10 @@ float march_to(const SmoothGround& ground, DVec3 origin, Vec3 d, float most, flo
             gap(hi);
             return hi;
         }
-        if (!(next < most)) return 1e30f;
+        if (!(next < most)) break;
         t = next;
     }
+    return 1e30f;
 }
 
 }  // namespace talus

@@ -24,11 +24,11 @@ float collide_smooth(const SmoothGround& ground, const BodyHot& a, float cell_si
 /// Every surface point once, about the reference, ordered by y, z, x.
 std::vector<Vec3> surface_points(const BodyShape::Data& shape, float cell_size);
 
-/// Is ground in a box, looked for at places a cell apart?
+/// Is ground in a box, looked for at places a cell apart (64 along an edge at most)?
 bool smooth_in_box(const SmoothGround& ground, const Pose& pose, Vec3 half, float cell_size);
 
 /// How far a ball goes along unit `d` until the surface is nearer than `radius`; 1e30 when not within `most`.
-/// Looks at least each half cell, so what is thinner may be missed.
+/// Looks each half cell, so what is thinner may be missed, and not farther than 32,768 cells.
 float march_to(const SmoothGround& ground, DVec3 origin, Vec3 d, float most, float radius, float cell_size,
                Vec3& out);
 

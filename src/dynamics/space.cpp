@@ -13,15 +13,17 @@ namespace {
 
 constexpr float kLongestStep = 1.0f / 60;      // collide at least this often
 constexpr float kLongestSubStep = 1.0f / 240;  // solve at least this often
-constexpr float kMostSpeed = 1000;             // m/s
-constexpr float kMostSpin = 48;                // rad/s
-constexpr float kMostSpinOfBall = 400;         // turning a ball moves no surface: no contact is missed
-constexpr float kMostGain = 2 * kMostSpeed;    // m/s a step, from forces: more is cut
-constexpr float kKinematicFrame = 1e-8f;       // spin rows of what contacts cannot turn
-constexpr float kCalmSpeed = 0.5f;             // m/s: bodies at rest on faces that sway slower are calmed
-constexpr std::size_t kMoveChunk = 128;        // bodies moved by one thread at once
-constexpr std::size_t kReadChunk = 256;        // touching pairs read by one thread at once
-constexpr std::size_t kManyMovers = 128;       // from then on helpers stay for the whole step
+constexpr float kLeastCell = 1e-3f, kMostCell = 1e3f;
+constexpr int kMostSubSteps = 10'000;
+constexpr float kMostSpeed = 1000;           // m/s
+constexpr float kMostSpin = 48;              // rad/s
+constexpr float kMostSpinOfBall = 400;       // turning a ball moves no surface: no contact is missed
+constexpr float kMostGain = 2 * kMostSpeed;  // m/s a step, from forces: more is cut
+constexpr float kKinematicFrame = 1e-8f;     // spin rows of what contacts cannot turn
+constexpr float kCalmSpeed = 0.5f;           // m/s: bodies at rest on faces that sway slower are calmed
+constexpr std::size_t kMoveChunk = 128;      // bodies moved by one thread at once
+constexpr std::size_t kReadChunk = 256;      // touching pairs read by one thread at once
+constexpr std::size_t kManyMovers = 128;     // from then on helpers stay for the whole step
 constexpr std::size_t kManyHits = 64, kHitShare = 16;  // pairs; one in so many: see advance()
 constexpr int kMostHelpers = 8;
 constexpr float kCalm = 6;  // 1/s: how fast their swaying dies out
@@ -54,6 +56,10 @@ bool limit(Vec3& v, float most) {
     return longer;
 }
 
+float ground_friction(float friction) {
+    return std::isfinite(friction) ? sane_friction(friction) : BodySettings{}.friction;
+}
+
 /// The angle between two attitudes, or a little more.
 float turned(Quat from, Quat to) {
     const Quat d = to * Quat{-from.x, -from.y, -from.z, from.w};
@@ -65,7 +71,10 @@ float turned(Quat from, Quat to) {
 
 Space::State::State(const SpaceSettings& s) : settings(s) {
     for (int i = 0; i < 16; i++) layers[i] = 0xffff;
-    world.cell_size = s.cell_size;
+    float& size = settings.cell_size;
+    size = size > kLeastCell ? size < kMostCell ? size : kMostCell : kLeastCell;
+    if (settings.sub_steps > kMostSubSteps) settings.sub_steps = kMostSubSteps;
+    world.cell_size = size;
     auto part = [&](Layer a, Layer b) {
         layers[int(a)] = std::uint16_t(layers[int(a)] & ~(1u << int(b)));
         layers[int(b)] = std::uint16_t(layers[int(b)] & ~(1u << int(a)));
@@ -660,7 +669,7 @@ void Space::State::refresh_contacts(std::int32_t body) {
 void Space::set_layers_collide(Layer a, Layer b, bool collide) {
     const Recorded call(state_->calls, Call::space_layers, a, b, collide);
     State& s = *state_;
-    const unsigned i = unsigned(a) & 15, j = unsigned(b) & 15;
+    const unsigned i = unsigned(a) & BodyStore::kMostLayer, j = unsigned(b) & BodyStore::kMostLayer;
     auto set = [&](unsigned x, unsigned y) {
         s.layers[x] = std::uint16_t(collide ? s.layers[x] | 1u << y : s.layers[x] & ~(1u << y));
     };
@@ -729,14 +738,14 @@ void Space::set_ground(std::optional<double> y, float friction) {
     State& s = *state_;
     s.world.has_ground = y.has_value() && std::isfinite(*y);
     s.world.ground = s.world.has_ground ? *y : 0;
-    s.world.ground_friction = friction;
+    s.world.ground_friction = ground_friction(friction);
     s.look_anew();
 }
 
 void Space::set_smooth_ground(const SmoothGround* ground, float friction) {
     State& s = *state_;
     s.world.smooth = ground;
-    s.world.smooth_friction = friction;
+    s.world.smooth_friction = ground_friction(friction);
     s.look_anew();
 }
 

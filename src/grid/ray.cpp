@@ -26,6 +26,22 @@ float enter_box(DVec3 o, DVec3 d, DVec3 lo, DVec3 hi, int& axis) {
     return t0 <= t1 ? float(t0) : std::numeric_limits<float>::infinity();
 }
 
+constexpr int kFewCells = 256;  // walked before it is worth to look how far the grid goes
+
+/// Where a ray leaves a box for good; negative when it never is in it.
+double leave_box(DVec3 o, DVec3 d, const CellBox& box) {
+    const DVec3 lo{double(box.min.x), double(box.min.y), double(box.min.z)};
+    const DVec3 hi{box.max.x + 1.0, box.max.y + 1.0, box.max.z + 1.0};
+    double end = std::numeric_limits<double>::infinity();
+    for (int k = 0; k < 3; k++) {
+        if (d[k] == 0 && (o[k] < lo[k] || o[k] > hi[k])) return -1;
+        if (d[k] == 0) continue;
+        const double t = ((d[k] > 0 ? hi[k] : lo[k]) - o[k]) / d[k];
+        end = t < end ? t : end;
+    }
+    return end;
+}
+
 }  // namespace
 
 std::optional<RayHit> cast_ray(const Grid& grid, float cell_size, DVec3 origin, Vec3 direction,
@@ -46,7 +62,13 @@ std::optional<RayHit> cast_ray(const Grid& grid, float cell_size, DVec3 origin, 
         delta[k] = d[k] != 0 ? std::fabs(1 / d[k]) : std::numeric_limits<double>::infinity();
         next[k] = d[k] > 0 ? (f + 1 - o[k]) * delta[k] : d[k] < 0 ? (o[k] - f) * delta[k] : delta[k];
     }
-    for (double t = 0; t <= reach;) {
+    double last = reach;
+    int walked = 0;
+    for (double t = 0; t <= last;) {
+        if (++walked == kFewCells) {
+            const double end = grid.empty() ? -1 : leave_box(o, d, grid.bounds());
+            last = end < last ? end : last;
+        }
         const Cell c{cell[0], cell[1], cell[2]};
         const BlockId id = grid.get(c);
         if (id != kAir && (!solids_only || grid.table().flags(id).solid)) {

@@ -1,11 +1,22 @@
-// cell_box.h - boxes of cells that grow.
+// cell_box.h - the cell a place lies in, boxes of cells that grow.
 //
-// Layer: math. Determinism: whole numbers only.
+// Layer: math.
 #pragma once
 
 #include "talus/math.h"
 
+#include <cmath>
+
 namespace talus {
+
+/// The cell of a place given in cells. What an int does not hold, or no number, gives one far out.
+inline Cell to_cell(DVec3 p) {
+    const auto whole = [](double x) {
+        const double f = std::floor(x);
+        return f > 2e9 ? 2'000'000'000 : f > -2e9 ? int(f) : -2'000'000'000;
+    };
+    return {whole(p.x), whole(p.y), whole(p.z)};
+}
 
 /// The smallest box that holds the box, which may be empty, and the cell.
 inline void grow(CellBox& box, Cell c) {

@@ -114,8 +114,10 @@ std::optional<SurfacePoint> DensityField::surface_near(DVec3 point, float reach)
 
 bool DensityField::any_in(const DBox& box) const {
     const DVec3 lo = box.min / double(cell_size_), hi = box.max / double(cell_size_);
-    if (!in_reach(lo) || !in_reach(hi)) return false;
+    for (int k = 0; k < 3; k++)
+        if (!(lo[k] < kFarthest) || !(hi[k] > -kFarthest)) return false;
     if ((hi.x - lo.x + 2) * (hi.y - lo.y + 2) * (hi.z - lo.z + 2) > kMostLooked) return true;
+    if (!in_reach(lo) || !in_reach(hi)) return false;
     const Cell a{int(std::floor(lo.x)), int(std::floor(lo.y)), int(std::floor(lo.z))};
     const Cell b{int(std::floor(hi.x)) + 1, int(std::floor(hi.y)) + 1, int(std::floor(hi.z)) + 1};
     for (int y = a.y; y <= b.y; y++)

@@ -13,6 +13,7 @@ constexpr std::uint64_t kAwakePoll = 2, kAsleepPoll = 20;  // ticks
 constexpr int kAwakeBudget = 8192, kAsleepBudget = 2048;   // cells a tick
 constexpr std::uint64_t kKeep = 100, kEvictEvery = 20;     // ticks
 constexpr int kBrickCells = 512;
+constexpr double kFarthest = kMaxTerrainCell - 8.0;  // cells
 
 CellBox brick_cells(Cell brick) {
     const Cell lo{brick.x * 8, brick.y * 8, brick.z * 8};
@@ -33,8 +34,8 @@ CellBox region_of(const Body& body, float cell_size, float dt) {
         double to = b.max[k] / e + 1 + (ahead > 0 ? ahead : 0);
         from = std::max(from, center[k] / e - kHalfRegion);
         to = std::min(to, center[k] / e + kHalfRegion);
-        lo[k] = std::int32_t(std::floor(from));
-        hi[k] = std::int32_t(std::floor(to));
+        lo[k] = std::int32_t(std::floor(std::clamp(from, -kFarthest, kFarthest)));
+        hi[k] = std::int32_t(std::floor(std::clamp(to, -kFarthest, kFarthest)));
     }
     out.min = {lo[0], lo[1], lo[2]};
     out.max = {hi[0], hi[1], hi[2]};

@@ -108,6 +108,7 @@ void cast_blast_ray(LevelState& level, std::vector<Target>& targets, DVec3 cente
                     double power, SmoothLoss& smooth, std::vector<Stretch>& stretches, F&& f) {
     stretches.clear();
     smooth.next_ray();
+    double last = 0;  // of what it may meet
     for (Target& t : targets) {
         const DVec3 d =
             t.group ? to_double(t.group->body.direction_to_local(direction)) : to_double(direction);
@@ -118,20 +119,21 @@ void cast_blast_ray(LevelState& level, std::vector<Target>& targets, DVec3 cente
         const double root = std::sqrt(disc);
         if (-b + root < 0) continue;
         stretches.push_back({&t, d, -b - root, -b + root});
+        if (-b + root > last) last = -b + root;
     }
     if (stretches.empty()) return;
     const double e = level.settings.cell_size;
     const double ground =
         level.settings.ground ? *level.settings.ground : -std::numeric_limits<double>::infinity();
     double energy = power;
-    for (double t = 0; energy > 0; t += kStep, energy -= kAirLoss) {
+    for (double t = 0; energy > 0 && t <= last; t += kStep, energy -= kAirLoss) {
         if (center.y + double(direction.y) * t < ground) return;
         energy = smooth.pass(energy, center + to_double(direction) * t, t, kStep);
         if (!(energy > 0)) return;
         for (const Stretch& s : stretches) {
             if (t < s.from || t > s.to) continue;
             const DVec3 p = (s.target->origin + s.direction * t) / e;
-            const Cell cell{int(std::floor(p.x)), int(std::floor(p.y)), int(std::floor(p.z))};
+            const Cell cell = to_cell(p);
             if (!s.target->grid->has(cell)) continue;
             energy = f(t, energy, *s.target, cell);
             break;

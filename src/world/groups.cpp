@@ -189,7 +189,7 @@ DVec3 cell_center(const LevelState& level, Cell cell) {
 
 BlockId change_terrain(LevelState& level, Cell cell, BlockId block, Cause cause, bool destroyed) {
     const BlockId old = read_terrain(level, cell).value_or(kAir);
-    if (old == block) return old;
+    if (old == block || !is_terrain_cell(cell)) return old;
     if (level.host_terrain) {
         if (!level.host_terrain->source().set_block(cell, block)) return old;
         level.host_terrain->changed(level.space, {cell, cell});

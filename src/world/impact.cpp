@@ -13,7 +13,7 @@ constexpr double kImpactMass = 2500;
 /// The solid at a contact: the cell the point lies in, or the nearest solid beside it.
 /// @param p  just behind the touched surface, in cells of the grid
 std::optional<Cell> touched_block(const Grid& grid, DVec3 p) {
-    const Cell cell{int(std::floor(p.x)), int(std::floor(p.y)), int(std::floor(p.z))};
+    const Cell cell = to_cell(p);
     if (grid.is_solid(cell)) return cell;
     std::optional<Cell> best;
     double best_distance = 0;

@@ -253,15 +253,13 @@ LevelStats Level::stats() const {
 std::optional<Level::Hit> Level::cast_ray(DVec3 origin, Vec3 direction, float max_distance) const {
     const LevelState& level = *state_;
     const float e = level.settings.cell_size;
-    const Vec3 d = normalized(direction);
+    const Vec3 d = to_float(normalized(to_double(direction)));
     if (!is_finite(origin) || !is_finite(direction) || d == Vec3{}) return std::nullopt;
+    constexpr float kFarthest = 1e10f;  // m: beyond, there is nothing
     std::optional<Hit> best;
-    float reach = max_distance;
+    float reach = max_distance < kFarthest ? max_distance : kFarthest;
     auto axis_vector = [](Cell n) { return Vec3{float(n.x), float(n.y), float(n.z)}; };
-    auto cell_of = [&](DVec3 p) {
-        const DVec3 c = p / double(e);
-        return Cell{int(std::floor(c.x)), int(std::floor(c.y)), int(std::floor(c.z))};
-    };
+    auto cell_of = [&](DVec3 p) { return to_cell(p / double(e)); };
     auto take = [&](const std::optional<RayHit>& hit, std::optional<GroupId> group) {
         if (!hit || hit->distance > reach || (best && hit->distance >= reach)) return;
         reach = hit->distance;
@@ -304,7 +302,7 @@ std::optional<Level::Hit> Level::cast_ray(DVec3 origin, Vec3 direction, float ma
             best->distance = float(t);
             best->point = origin + to_double(d) * t;
             best->cell = cell_of(best->point);
-            best->cell.y = int(std::floor(*level.settings.ground / double(e))) - 1;
+            best->cell.y = cell_of({0, *level.settings.ground, 0}).y - 1;
         }
     }
     return best;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/call_log.h"
+#include "math/cell_box.h"
 #include "talus/density_field.h"
 #include "talus/group_type.h"
 #include "terrain/region_cache.h"
@@ -63,6 +64,7 @@ struct Level::State {
     const Grid& terrain() const { return host_terrain ? host_terrain->grid() : own_terrain; }
     LevelRandom random;
     std::uint64_t tick = 0;
+    bool ticking = false;
     std::uint64_t destroyed = 0, fallen_out = 0, drops = 0;
     std::vector<std::unique_ptr<Group>> slots;  // index = GroupId::index - 1
     std::vector<std::uint32_t> generations;
@@ -129,11 +131,13 @@ void tell_terrain_changes(LevelState& level);
 /// The terrain's block, the host's if it is not cached; nullopt where it is not loaded.
 std::optional<BlockId> read_terrain(const LevelState& level, Cell cell);
 /// Can a place, in cells, be a cell? Then the cell it lies in.
+/// May terrain be there? A snapshot keeps no other.
+constexpr bool is_terrain_cell(Cell c) {
+    constexpr std::int32_t most = kMaxTerrainCell;
+    return c.x >= -most && c.x < most && c.y >= -most && c.y < most && c.z >= -most && c.z < most;
+}
 constexpr bool is_cell(DVec3 p) {
     return p.x > -1e9 && p.x < 1e9 && p.y > -1e9 && p.y < 1e9 && p.z > -1e9 && p.z < 1e9;
-}
-inline Cell to_cell(DVec3 p) {
-    return {std::int32_t(std::floor(p.x)), std::int32_t(std::floor(p.y)), std::int32_t(std::floor(p.z))};
 }
 /// Of its blocks as they are now, about the grid's zero.
 MassMoments moments_of(const LevelState& level, const Group& group);

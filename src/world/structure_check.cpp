@@ -59,7 +59,7 @@ bool point_in_boxes(std::span<const Box> boxes, Vec3 p) {
 /// Is a point, given in cells, inside the shape of the block that read(cell) finds there?
 template <class Read>
 bool point_in_solid(const BlockTable& table, DVec3 p, Read&& read) {
-    const Cell cell{int(std::floor(p.x)), int(std::floor(p.y)), int(std::floor(p.z))};
+    const Cell cell = to_cell(p);
     const std::optional<BlockId> block = read(cell);
     if (!block) return true;  // terrain that is not loaded holds what stands on it
     if (!table.flags(*block).solid) return false;

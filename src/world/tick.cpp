@@ -63,6 +63,12 @@ void tick_group(LevelState& level, Group& group) {
 
 void Level::tick() {
     LevelState& level = *state_;
+    if (level.ticking) {
+        if (level.settings.log)
+            level.settings.log->log(LogLevel::warning, "a tick inside of a tick does nothing");
+        return;
+    }
+    level.ticking = true;
     const Recorded call(log_of(level), Call::tick);
     ProfileSink* profile = level.settings.profile;
     level.tick++;
@@ -92,6 +98,7 @@ void Level::tick() {
         level.space.step(level.dt());
     }
     end_recorded_tick(level);
+    level.ticking = false;
 }
 
 }  // namespace talus

@@ -14,6 +14,8 @@ TEST(Regress, DamagedSnapshotsThatFuzzingFound) {
         {0x00, 0x30, 0xe0, 0x3f, 0x08, 0xf7, 0xff, 0x00},
         // A restitution of 1e30, which a contact then had, and a snapshot of that was refused.
         {0x00, 0x00, 0x00, 0x67, 0x5b, 0x61, 0x6b, 0x2a},
+        // A hit 2e11 cells from a group's zero, of which an int was made (with sanitizers).
+        {0x65, 0x61, 0xff, 0x53, 0x26, 0xe4, 0x62, 0xe4},
     };
     for (const auto& bytes : found) fuzz::try_snapshot(bytes);
 }

@@ -1,4 +1,4 @@
-// record_failures.h - a failing test leaves a recording beside it, and says how to run it again.
+// record_failures.h - a failing test leaves a recording in the build folder, and says how to run it again.
 #pragma once
 
 #include "talus/recording.h"
@@ -55,7 +55,11 @@ class RecordFailures {
         if (!name_.empty()) name += name_ + ".";
         name += "talusrec";
         std::replace(name.begin(), name.end(), '/', '_');
-        const std::string path = std::filesystem::absolute(name).string();
+        // In the build folder: build/release/failures for build/release/bin/test_world.
+        const auto program = std::filesystem::read_symlink("/proc/self/exe");
+        const auto folder = program.parent_path().parent_path() / "failures";
+        std::filesystem::create_directories(folder);
+        const std::string path = (folder / name).string();
         if (std::FILE* file = std::fopen(path.c_str(), "wb")) {
             std::fwrite(buffer_.bytes.data(), 1, buffer_.bytes.size(), file);
             std::fclose(file);
