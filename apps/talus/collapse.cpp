@@ -1,6 +1,7 @@
 #include "commands.h"
 #include "common.h"
 #include "json_object.h"
+#include "level_options.h"
 #include "record_file.h"
 #include "tbb_jobs.h"
 
@@ -33,6 +34,7 @@ constexpr double kMovedLimit = 0.5;  // m: a build that moved further does not s
 struct CollapseOptions {
     InputOptions input;
     EditOptions edits;
+    LevelOptions level;
     double seconds = -1;  // negative: not given
     int threads = 1;
     std::string save, record;
@@ -173,9 +175,11 @@ Outcome simulate(const CollapseOptions& options, const std::vector<Edit>& edits,
     LevelSettings settings = collapse_scene_settings();
     if (model) settings.ground = lowest_solid_layer(model->grid);
     settings.floor = *settings.ground;
+    options.level.apply(settings);
     settings.jobs = options.threads > 1 ? &jobs : nullptr;
     std::optional<RecordFile> record;
     Level level(settings);
+    options.level.protect(level);
     if (!options.record.empty()) start_recording(level, record.emplace(options.record, kMaxRecording));
     Outcome out;
     GroupId build;
@@ -229,12 +233,6 @@ Outcome simulate(const CollapseOptions& options, const std::vector<Edit>& edits,
     return out;
 }
 
-std::string hex(std::uint64_t value) {
-    char text[17];
-    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
-    return text;
-}
-
 std::string scene_names() {
     std::string names;
     for (const CollapseScene& scene : collapse_scenes())
@@ -265,7 +263,10 @@ void explain(const CollapseOptions& options, int ticks, const Outcome& o) {
 }
 
 void run_collapse(CollapseOptions options) {
-    const std::vector<Edit> edits = options.edits.edits();  // bad usage comes before bad input
+    // Bad usage comes before bad input.
+    const std::vector<Edit> edits = options.edits.edits();
+    LevelSettings tried;
+    options.level.apply(tried);
     // A file of that name comes first.
     const CollapseScene* scene = nullptr;
     if (!std::filesystem::exists(options.input.file)) scene = find_collapse_scene(options.input.file);
@@ -305,16 +306,13 @@ void add_collapse(CLI::App& app) {
     options->input.add_to(*command);
     command->get_option("FILE")->description("A .vox or .schem file, or a scene: " + scene_names());
     options->edits.add_to(*command, true);
+    options->level.add_to(*command);
     command
         ->add_option("--seconds", options->seconds,
                      "Time in the world to let pass (default: 10, or the scene's own)")
         ->type_name("SECONDS")
         ->check(in_range(0, 86400));
-    command
-        ->add_option("--threads", options->threads,
-                     "Threads to use (default: 1); the result is the same for any number")
-        ->type_name("N")
-        ->check(in_range(1, 256));
+    add_threads(*command, options->threads);
     command
         ->add_option("--record", options->record, "Write a recording, to run again with 'talus replay FILE'")
         ->type_name("FILE");

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
@@ -23,12 +22,6 @@ std::vector<std::string_view> split(std::string_view text, char at) {
     }
 }
 
-template <class T>
-bool parse_number(std::string_view text, T& out) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-    return error == std::errc() && end == text.data() + text.size();
-}
-
 bool parse_cell(std::span<const std::string_view> parts, Cell& out) {
     return parts.size() == 3 && parse_number(parts[0], out.x) && parse_number(parts[1], out.y) &&
            parse_number(parts[2], out.z);
@@ -47,14 +40,7 @@ Edit parse_remove(const std::string& text) {
 
 Edit parse_carve(const std::string& text) {
     Edit edit{Edit::Kind::carve, {}, 0, "--carve " + text};
-    const auto corners = split(text, ':');
-    Cell a, b;
-    if (corners.size() != 2 || !parse_cell(split(corners[0], ','), a) ||
-        !parse_cell(split(corners[1], ','), b))
-        bad_edit("--carve", text, "X0,Y0,Z0:X1,Y1,Z1");
-    // Any two opposite corners.
-    edit.box.min = {std::min(a.x, b.x), std::min(a.y, b.y), std::min(a.z, b.z)};
-    edit.box.max = {std::max(a.x, b.x), std::max(a.y, b.y), std::max(a.z, b.z)};
+    if (!parse_box(text, edit.box)) bad_edit("--carve", text, "X0,Y0,Z0:X1,Y1,Z1");
     return edit;
 }
 
@@ -71,7 +57,26 @@ Edit parse_blast(const std::string& text) {
 
 }  // namespace
 
+bool parse_box(std::string_view text, CellBox& out) {
+    const auto corners = split(text, ':');
+    Cell a, b;
+    if (corners.size() != 2 || !parse_cell(split(corners[0], ','), a) ||
+        !parse_cell(split(corners[1], ','), b))
+        return false;
+    out.min = {std::min(a.x, b.x), std::min(a.y, b.y), std::min(a.z, b.z)};
+    out.max = {std::max(a.x, b.x), std::max(a.y, b.y), std::max(a.z, b.z)};
+    return true;
+}
+
 CLI::Validator in_range(double lo, double hi) { return CLI::Range(lo, hi).description(""); }
+
+void add_threads(CLI::App& command, int& threads) {
+    command
+        .add_option("--threads", threads,
+                    "Threads to use (default: 1); the result is the same for any number")
+        ->type_name("N")
+        ->check(in_range(1, 256));
+}
 
 void InputOptions::add_to(CLI::App& command) {
     command.add_option("FILE", file, "A MagicaVoxel .vox or Sponge .schem file")->required()->type_name("");
@@ -162,6 +167,12 @@ int lowest_solid_layer(const Grid& grid) {
         lowest = cell.y;
     });
     return lowest;
+}
+
+std::string hex(std::uint64_t value) {
+    char text[17];
+    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
+    return text;
 }
 
 std::string grouped(std::uint64_t n) {

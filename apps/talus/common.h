@@ -6,6 +6,7 @@
 
 #include "talus/formats.h"
 
+#include <charconv>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -56,6 +57,18 @@ struct Edit {
 /// For options: numbers from lo to hi. The range is told when it is left, not in the list of options.
 CLI::Validator in_range(double lo, double hi);
 
+/// The whole text as a number. @return false when it is none
+template <class T>
+bool parse_number(std::string_view text, T& out) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+    return error == std::errc() && end == text.data() + text.size();
+}
+/// "X0,Y0,Z0:X1,Y1,Z1": any two opposite corners. @return false when it is none
+bool parse_box(std::string_view text, CellBox& out);
+
+/// --threads of what runs a level.
+void add_threads(CLI::App& command, int& threads);
+
 /// Collects edits in the order of the command line.
 class EditOptions {
  public:
@@ -80,6 +93,7 @@ void warn_no_block(const Edit& edit);
 /// y of the lowest layer with a solid block; 0 when there is none.
 int lowest_solid_layer(const Grid& grid);
 
+std::string hex(std::uint64_t value);  ///< 16 digits
 // For people: 1,234,567; "1 block", "2 blocks"; 775 kg, 12.4 t.
 std::string grouped(std::uint64_t n);
 std::string counted(std::uint64_t n, std::string_view one, std::string_view many);

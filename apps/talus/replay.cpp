@@ -25,12 +25,6 @@ struct ReplayOptions {
     int threads = 1;
 };
 
-std::string hex(std::uint64_t value) {
-    char text[17];
-    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
-    return text;
-}
-
 void explain(const ReplayOptions& options, const ReplayReport& r) {
     const std::uint64_t ticks = r.tick - r.first_tick;
     const bool is_recording =
@@ -102,11 +96,7 @@ void add_replay(CLI::App& app) {
         ->required()
         ->type_name("");
     command->add_flag("--json", options->json, "Answer with one line of JSON, for programs");
-    command
-        ->add_option("--threads", options->threads,
-                     "Threads to use (default: 1); the result is the same for any number")
-        ->type_name("N")
-        ->check(in_range(1, 256));
+    add_threads(*command, options->threads);
     command->footer("Exit: 0 the same, 1 differs, 2 damaged, no recording at all, or bad usage.");
     command->callback([options] { run_replay(*options); });
 }

@@ -1,5 +1,6 @@
 #include "commands.h"
 #include "common.h"
+#include "level_options.h"
 #include "record_file.h"
 #include "server_http.h"
 
@@ -23,6 +24,7 @@ struct ServeOptions {
     HttpSettings http;
     std::string page, materials;
     std::vector<std::string> files;
+    LevelOptions level;
     int threads = 0;
     std::string record;
     double record_limit = 256;  // MiB
@@ -49,6 +51,8 @@ fs::path find_page(const std::string& given) {
 }
 
 void run_serve(ServeOptions options) {
+    LevelSettings tried;
+    options.level.apply(tried);  // bad usage comes before bad input
     const auto logger = spdlog::stderr_color_mt("talus");
     logger->set_pattern("%H:%M:%S %^%l%$ %v");
     spdlog::set_default_logger(logger);
@@ -73,6 +77,7 @@ void run_serve(ServeOptions options) {
     if (!options.record.empty())
         record = std::make_unique<RecordFile>(options.record, std::uint64_t(options.record_limit * 1048576));
     settings.record = record.get();
+    settings.level = options.level;
     Simulation simulation(std::move(settings), *server);
     std::cout << "Talus is at " << server->address() << std::endl;
     server->run(simulation);
@@ -113,6 +118,7 @@ void add_serve(CLI::App& app) {
                      "Size at which the recording ends (default: 256)")
         ->type_name("MIB")
         ->check(in_range(0.001, 1 << 20));
+    options->level.add_to(*command);
     command->footer("Ends with Ctrl-C. Exit: 0 ended, 1 bad input, 2 bad usage.");
     command->callback([options] { run_serve(*options); });
 }

@@ -166,9 +166,11 @@ void Simulation::State::rebuild() {
     acting = -1;
     LevelSettings s = collapse_scene_settings();  // flat ground at 0
     if (!scene && settings.start.empty()) s = demo_town_settings();
+    settings.level.apply(s);
     s.jobs = settings.threads > 1 ? &jobs : nullptr;
     s.log = &log;
     level = std::make_unique<Level>(s);
+    settings.level.protect(*level);
     middle = {};
     if (scene)
         scene->build(*level);

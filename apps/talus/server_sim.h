@@ -5,6 +5,7 @@
 // uploads is read on a third thread, so that a large file does not hold up the world. Tests: tests/server/
 #pragma once
 
+#include "level_options.h"
 #include "talus/formats.h"
 #include "talus/protocol.h"
 
@@ -32,6 +33,7 @@ struct SimulationSettings {
     std::vector<Model> start;  ///< what stands there; none: the demo town
     BlockCatalog catalog;      ///< for uploads
     int threads = 1;
+    LevelOptions level{};          ///< of every world it sets up
     RecordFile* record = nullptr;  ///< of the world set up last
 };
 

@@ -142,6 +142,48 @@ TEST(CollapseCli, ScenesStandBesideFiles) {
     }
 }
 
+TEST(CollapseCli, SettingsAreSetByName) {
+    const files::TempFolder folder;
+    const std::string file = folder.add("t.schem", tower(5, 12).file());
+    const std::vector<std::string> cut{file, "--carve", "0,1,0:4,1,3", "--seconds", "4"};
+    const auto with = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), cut.begin(), cut.end());
+        return collapse(more);
+    };
+    const Json plain = with({});
+    EXPECT_GT(plain["fallen_blocks"], 100);
+    EXPECT_EQ(with({"--set", "collapse=on"})["hash"], plain["hash"]);
+    // Off: nothing falls, or not at once.
+    EXPECT_EQ(with({"--set", "collapse=off", "--set", "gravity_y=0"})["fallen_blocks"], 0);
+    // Nothing gravity pulls at falls.
+    EXPECT_NE(with({"--set", "gravity_y=-3"})["hash"], plain["hash"]);
+    // In a protected region nothing is carved away.
+    const Json safe = with({"--protect", "0,0,0:4,11,4"});
+    EXPECT_EQ(safe["blocks_destroyed"], 0);
+    EXPECT_EQ(safe["fallen_blocks"], 0);
+    // The bridge, with a cap on what one collapse sets moving: what is over it crumbles, or stays.
+    const auto town = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), {"bridge", "--seconds", "1"});
+        return collapse(more);
+    };
+    const Json free = town({});
+    ASSERT_GT(free["groups"], 1);
+    const Json crumbled = town({"--set", "collapse_max_pieces=1"});
+    EXPECT_GT(crumbled["blocks_destroyed"], free["blocks_destroyed"]);
+    const Json stays = town({"--set", "collapse_max_blocks=1", "--set", "beyond_cap=stay"});
+    EXPECT_LT(stays["fallen_blocks"], free["fallen_blocks"]);
+    EXPECT_NE(town({"--set", "work_per_tick=10"})["hash"], free["hash"]);
+
+    for (const char* bad : {"collapse", "colapse=1", "collapse=maybe", "work_per_tick=-1", "debris_ticks=1.5",
+                            "cell_size=2", "ground=high", "seed=-1", "beyond_cap=2", "impact_speed=nan"}) {
+        const auto ran = run_talus({"collapse", file, "--set", bad});
+        EXPECT_EQ(ran.exit, 2) << bad;
+        EXPECT_NE(ran.err.find(bad), std::string::npos) << ran.err;
+    }
+    EXPECT_EQ(run_talus({"collapse", file, "--protect", "1,2,3"}).exit, 2);
+    EXPECT_EQ(run_talus({"collapse", "no such file", "--set", "colapse=1"}).exit, 2);
+}
+
 TEST(CollapseCli, BadUsageAndBadInput) {
     const files::TempFolder folder;
     const std::string file = folder.add("t.schem", files::full_schem(2, 2, 2).file());

@@ -313,6 +313,25 @@ test('a recording is of the world set up last, and a killed server leaves one', 
   assert.ok(told.tick < 400, 'nothing of the town before');
 });
 
+test('settings and protected regions hold for every world it sets up', async () => {
+  const other = await serve('--set', 'collapse=off', '--protect', '-900,-900,-900:900,900,900');
+  const page = await Page.open(other.port);
+  await page.until((p) => p.world.stats().connected);
+  for (const scene of [0, 1]) {
+    page.send(page.world.scene(scene));
+    await page.until((p) => p.world.scenes().current === scene && p.world.stats().blocks > 0);
+    const before = page.world.stats();
+    for (let i = 0; i < 4; i++) page.send(page.world.blast(4 * i, 2.5, 4 * i, 5));
+    await page.until((p) => p.world.stats().tick > before.tick + 20);
+    assert.equal(page.world.stats().blocks, before.blocks, `scene ${scene}`);
+  }
+  page.close();
+  assert.equal(await end(other), 0);
+  const wrong = spawnSync(program, ['serve', '--port', '0', '--page', site, '--set', 'colapse=off'], { encoding: 'utf8' });
+  assert.equal(wrong.status, 2);
+  assert.match(wrong.stderr, /colapse=off/);
+});
+
 test('a recording that cannot be made or grew too large is told of', async () => {
   const file = join(site, 'full.talusrec');
   const other = await serve('--record', file, '--record-limit', '0.1');
