@@ -8,10 +8,12 @@
 
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,7 @@ using namespace talus;
 
 constexpr double kFarthest = 1e9;  // metres: beyond, a body is quarantined
 constexpr double kLongestRay = 1e6;
+constexpr double kAnyNumber = 0;  // of yes or no
 constexpr std::int32_t kGroupCell = 65'536, kTerrainCell = 1 << 30;
 constexpr std::int64_t kGroupBounds = std::int64_t(1) << 30;  // cells: bodies keep a bit for each
 
@@ -49,6 +52,19 @@ struct CallerSamples final : DensitySource {
     float density_at(Cell c) const override { return sample(context, c.x, c.y, c.z); }
     bool one_thread() const override { return true; }
 };
+
+static_assert(int(LevelEvent::Kind::smooth_terrain) == TALUS_EVENT_SMOOTH_TERRAIN &&
+              int(LevelEvent::Kind::debris_gone) == TALUS_EVENT_DEBRIS_GONE &&
+              int(LevelEvent::Kind::bonds_broken) == TALUS_EVENT_BONDS_BROKEN &&
+              int(Cause::script) == TALUS_CAUSE_SCRIPT && int(Cause::collapse) == TALUS_CAUSE_COLLAPSE &&
+              int(SettleRefusal::refused) == TALUS_SETTLE_REFUSED);
+
+talus_group to_c(GroupId id) { return {id.index, id.generation}; }
+void put_bond(const Bond& bond, std::int32_t* six) {
+    const std::int32_t cells[6] = {bond.first.x,  bond.first.y,  bond.first.z,
+                                   bond.second.x, bond.second.y, bond.second.z};
+    std::memcpy(six, cells, sizeof cells);
+}
 
 /// The caller's functions as a type of groups.
 class CallerType final : public GroupType {
@@ -81,9 +97,33 @@ class CallerType final : public GroupType {
     bool no_solids_left(Level&, GroupId group) override {
         return type_.no_solids_left && type_.no_solids_left(type_.context, to_c(group)) != 0;
     }
+    bool bears_load(const GroupView& group) const override {
+        if (!type_.bears_load) return group.bears_load;
+        return type_.bears_load(type_.context, to_c(group.id), group.bears_load) != 0;
+    }
+    bool on_bonds_broken(Level&, const GroupView& group, std::span<const Bond> bonds) override {
+        if (!type_.on_bonds_broken) return false;
+        std::vector<std::int32_t> cells(6 * bonds.size());
+        for (std::size_t i = 0; i < bonds.size(); i++) put_bond(bonds[i], &cells[6 * i]);
+        return type_.on_bonds_broken(type_.context, to_c(group.id), cells.data(), bonds.size()) != 0;
+    }
+    float blast_wear(const GroupView& group, Cell c, float share, float usual) const override {
+        if (!type_.blast_wear) return usual;
+        const std::int32_t cell[3] = {c.x, c.y, c.z};
+        return float(type_.blast_wear(type_.context, to_c(group.id), cell, double(share), double(usual)));
+    }
+    void on_pose(Level&, GroupId group, const Pose& pose) override {
+        if (!type_.on_pose) return;
+        const double position[3] = {pose.position.x, pose.position.y, pose.position.z};
+        const Quat q = pose.rotation;
+        const double rotation[4] = {double(q.x), double(q.y), double(q.z), double(q.w)};
+        type_.on_pose(type_.context, to_c(group), position, rotation);
+    }
+    void on_settle(Level&, GroupId group) override {
+        if (type_.on_settle) type_.on_settle(type_.context, to_c(group));
+    }
 
  private:
-    static talus_group to_c(GroupId id) { return {id.index, id.generation}; }
     talus_group_type type_;
     std::string name_;
 };
@@ -93,6 +133,7 @@ struct Lent {
     std::unique_ptr<CallerSink> sink;  ///< of its recording
     std::unique_ptr<CallerSamples> samples;
     std::vector<std::unique_ptr<CallerType>> types;
+    bool keeps_events = false, ticking = false;
 };
 
 struct Slot {
@@ -102,7 +143,7 @@ struct Slot {
 };
 struct Registry {
     std::mutex mutex;
-    std::vector<Slot> slots;
+    std::deque<Slot> slots;  // they stay where they are while others come
     std::vector<std::uint32_t> free;
 };
 Registry& registry() {
@@ -119,16 +160,16 @@ Slot& find_slot(Registry& all, talus_level handle) {
         throw Failed{TALUS_BAD_HANDLE, "no such level, or it was destroyed"};
     return all.slots[index - 1];
 }
-Level& find(talus_level handle) {
+Slot& slot_of(talus_level handle) {
     Registry& all = registry();
     const std::lock_guard lock(all.mutex);
-    return *find_slot(all, handle).level;
+    return find_slot(all, handle);
 }
+Level& find(talus_level handle) { return *slot_of(handle).level; }
+Lent& lent_to(talus_level handle) { return slot_of(handle).lent; }
 
-Lent& lent_to(talus_level handle) {
-    Registry& all = registry();
-    const std::lock_guard lock(all.mutex);
-    return find_slot(all, handle).lent;
+void not_in_a_tick(const Lent& lent) {
+    if (lent.ticking) bad_argument("a tick of the level is under way");
 }
 
 /// A handle for a new level.
@@ -218,77 +259,94 @@ void write_struct(T value, T* to, std::size_t size) {
     std::memcpy(to, &value, size);
 }
 
+/// f(name, theirs, ours, lowest, highest) for each number of the settings; the ground is apart.
+template <class C, class Ours, class F>
+void each_number(C& c, Ours& o, F&& f) requires std::is_same_v<std::remove_const_t<C>, talus_level_settings> {
+    constexpr double kMost = 2e9;
+    f("cell_size", c.cell_size, o.cell_size, 1e-3, 1e3);
+    f("gravity", c.gravity[0], o.gravity.x, -1e6, 1e6);
+    f("gravity", c.gravity[1], o.gravity.y, -1e6, 1e6);
+    f("gravity", c.gravity[2], o.gravity.z, -1e6, 1e6);
+    f("ticks_per_second", c.ticks_per_second, o.ticks_per_second, 1, 10'000);
+    f("floor", c.floor, o.floor, -1e12, 1e12);
+    f("collapse", c.collapse, o.collapse, kAnyNumber, kAnyNumber);
+    f("structure_mode", c.structure_mode, o.structure.mode, 0, 1);
+    f("strength_factor", c.strength_factor, o.strength_factor, 0, 1e30);
+    f("impact_speed", c.impact_speed, o.impact_speed, 0, 1e30);
+    f("debris_max_blocks", c.debris_max_blocks, o.debris_max_blocks, 0, kMost);
+    f("debris_ticks", c.debris_ticks, o.debris_ticks, 0, kMost);
+    f("debris_max_groups", c.debris_max_groups, o.debris_max_groups, 0, kMost);
+    f("structures_grow", c.structures_grow, o.structures_grow, kAnyNumber, kAnyNumber);
+    f("collapse_max_pieces", c.collapse_max_pieces, o.collapse_max_pieces, 0, kMost);
+    f("collapse_max_blocks", c.collapse_max_blocks, o.collapse_max_blocks, 0, kMost);
+    f("beyond_cap", c.beyond_cap, o.beyond_cap, 0, 1);
+    f("work_per_tick", c.work_per_tick, o.work_per_tick, 0, kMost);
+    f("structure_max_solids", c.structure_max_solids, o.structure_max_solids, 0, kMost);
+    f("structure_max_tilt", c.structure_max_tilt, o.structure_max_tilt, 0, 360);
+}
+
+/// Likewise of a material, without its name and colour.
+template <class C, class Ours, class F>
+void each_number(C& c, Ours& o, F&& f) requires std::is_same_v<std::remove_const_t<C>, talus_material> {
+    constexpr double kMost = 1e30;
+    f("density", c.density, o.density, 0, 1e9);
+    f("hardness", c.hardness, o.hardness, -kMost, kMost);
+    f("blast_resistance", c.blast_resistance, o.blast_resistance, -kMost, kMost);
+    f("friction", c.friction, o.friction, 0, 1e6);
+    f("restitution", c.restitution, o.restitution, 0, 1);
+    f("flammability", c.flammability, o.flammability, 0, kMost);
+    f("solid", c.solid, o.solid, kAnyNumber, kAnyNumber);
+    f("soft", c.soft, o.soft, kAnyNumber, kAnyNumber);
+    f("floats", c.floats, o.floats, kAnyNumber, kAnyNumber);
+    f("stiffness", c.stiffness, o.stiffness, 0, kMost);
+    f("tension", c.tension, o.tension, 0, kMost);
+    f("compression", c.compression, o.compression, 0, kMost);
+    f("cohesion", c.cohesion, o.cohesion, 0, kMost);
+}
+
+template <class C, class Ours>
+void numbers_to_c(C& c, const Ours& ours) {
+    c.size = sizeof c;
+    each_number(c, ours, [](const char*, auto& theirs, const auto& value, double, double) {
+        theirs = std::remove_reference_t<decltype(theirs)>(value);
+    });
+}
+template <class C, class Ours>
+void numbers_from_c(const C& c, Ours& ours) {
+    each_number(c, ours,
+                [](const char* name, const auto& theirs, auto& value, double lowest, double highest) {
+                    using T = std::remove_reference_t<decltype(value)>;
+                    if constexpr (std::is_same_v<T, bool>)
+                        value = theirs != 0;
+                    else
+                        value = T(in_range(double(theirs), lowest, highest,
+                                           (name + std::string(" is out of range")).c_str()));
+                });
+}
+
 talus_level_settings to_c(const LevelSettings& s) {
     talus_level_settings out{};
-    out.size = sizeof out;
-    out.cell_size = double(s.cell_size);
-    put(to_double(s.gravity), out.gravity);
+    numbers_to_c(out, s);
     out.seed = s.seed;
-    out.ticks_per_second = s.ticks_per_second;
     out.has_ground = s.ground.has_value();
     out.ground = s.ground.value_or(0);
-    out.floor = s.floor;
-    out.collapse = s.collapse;
-    out.structure_mode = std::int32_t(s.structure.mode);
-    out.strength_factor = double(s.strength_factor);
-    out.impact_speed = double(s.impact_speed);
-    out.debris_max_blocks = s.debris_max_blocks;
-    out.debris_ticks = s.debris_ticks;
-    out.debris_max_groups = s.debris_max_groups;
-    out.structures_grow = s.structures_grow;
-    out.collapse_max_pieces = s.collapse_max_pieces;
-    out.collapse_max_blocks = s.collapse_max_blocks;
-    out.beyond_cap = std::int32_t(s.beyond_cap);
-    out.work_per_tick = s.work_per_tick;
     return out;
 }
 
 /// @param ours  what the caller's structs do not tell of
 LevelSettings from_c(const talus_level_settings& s, LevelSettings ours) {
-    constexpr double kMost = 2e9;
-    const auto whole = [](std::int32_t value, double lowest, double highest, const char* what) {
-        return int(in_range(value, lowest, highest, what));
-    };
-    ours.cell_size = float(in_range(s.cell_size, 1e-3, 1e3, "cell_size is out of range"));
-    ours.gravity = vector(s.gravity, 1e6, "gravity is out of range");
+    numbers_from_c(s, ours);
     ours.seed = s.seed;
-    ours.ticks_per_second = whole(s.ticks_per_second, 1, 10'000, "ticks_per_second is out of range");
     ours.ground.reset();
     if (s.has_ground) ours.ground = in_range(s.ground, -kFarthest, kFarthest, "ground is out of range");
-    ours.floor = in_range(s.floor, -1e12, 1e12, "floor is out of range");
-    ours.collapse = s.collapse != 0;
-    ours.structure.mode = StructureMode(whole(s.structure_mode, 0, 1, "structure_mode is out of range"));
-    ours.strength_factor = float(in_range(s.strength_factor, 0, 1e30, "strength_factor is out of range"));
-    ours.impact_speed = float(in_range(s.impact_speed, 0, 1e30, "impact_speed is out of range"));
-    ours.debris_max_blocks = whole(s.debris_max_blocks, 0, kMost, "debris_max_blocks is out of range");
-    ours.debris_ticks = whole(s.debris_ticks, 0, kMost, "debris_ticks is out of range");
-    ours.debris_max_groups = whole(s.debris_max_groups, 0, kMost, "debris_max_groups is out of range");
-    ours.structures_grow = s.structures_grow != 0;
-    ours.collapse_max_pieces = whole(s.collapse_max_pieces, 0, kMost, "collapse_max_pieces is out of range");
-    ours.collapse_max_blocks = whole(s.collapse_max_blocks, 0, kMost, "collapse_max_blocks is out of range");
-    ours.beyond_cap = BeyondCap(whole(s.beyond_cap, 0, 1, "beyond_cap is out of range"));
-    ours.work_per_tick = whole(s.work_per_tick, 0, kMost, "work_per_tick is out of range");
     return ours;
 }
 
 talus_material to_c(const Material& m) {
     talus_material out{};
-    out.size = sizeof out;
+    numbers_to_c(out, m);
     out.name = m.name.c_str();
-    out.density = double(m.density);
-    out.hardness = double(m.hardness);
-    out.blast_resistance = double(m.blast_resistance);
-    out.friction = double(m.friction);
-    out.restitution = double(m.restitution);
-    out.flammability = double(m.flammability);
-    out.solid = m.solid;
-    out.soft = m.soft;
-    out.floats = m.floats;
     out.color = m.color;
-    out.stiffness = double(m.stiffness);
-    out.tension = double(m.tension);
-    out.compression = double(m.compression);
-    out.cohesion = double(m.cohesion);
     return out;
 }
 talus_material default_material() {
@@ -297,24 +355,10 @@ talus_material default_material() {
 }
 
 Material from_c(const talus_material& m) {
-    constexpr double kMost = 1e30;
     Material out;
+    numbers_from_c(m, out);
     out.name = &given(m.name);
-    out.density = float(in_range(m.density, 0, 1e9, "density is out of range"));
-    out.hardness = float(in_range(m.hardness, -kMost, kMost, "hardness is out of range"));
-    out.blast_resistance =
-        float(in_range(m.blast_resistance, -kMost, kMost, "blast_resistance is out of range"));
-    out.friction = float(in_range(m.friction, 0, 1e6, "friction is out of range"));
-    out.restitution = float(in_range(m.restitution, 0, 1, "restitution is out of range"));
-    out.flammability = float(in_range(m.flammability, 0, kMost, "flammability is out of range"));
-    out.solid = m.solid != 0;
-    out.soft = m.soft != 0;
-    out.floats = m.floats != 0;
     out.color = m.color;
-    out.stiffness = float(in_range(m.stiffness, 0, kMost, "stiffness is out of range"));
-    out.tension = float(in_range(m.tension, 0, kMost, "tension is out of range"));
-    out.compression = float(in_range(m.compression, 0, kMost, "compression is out of range"));
-    out.cohesion = float(in_range(m.cohesion, 0, kMost, "cohesion is out of range"));
     return out;
 }
 
@@ -355,6 +399,11 @@ void dug(Level& level, const double* center, double radius, bool fill) {
     if (!level.smooth_terrain()->fits({at - reach, at + reach}))
         throw Failed{TALUS_TOO_LARGE, "the ball is too large"};
     fill ? level.fill(at, r) : level.dig(at, r);
+}
+
+const LevelEvent& event_of(const Level& level, std::size_t number) {
+    if (number >= level.events().size()) throw Failed{TALUS_NOT_FOUND, "there are fewer events"};
+    return level.events()[number];
 }
 
 GroupView view_of(const Level& level, talus_group group) {
@@ -409,9 +458,10 @@ talus_status talus_level_destroy(talus_level level) {
         Registry& all = registry();
         const std::lock_guard lock(all.mutex);
         Slot& slot = find_slot(all, level);
+        not_in_a_tick(slot.lent);
         gone = std::move(slot.level);
         lent = std::exchange(slot.lent, {});
-        all.free.push_back(std::uint32_t(&slot - all.slots.data()));
+        all.free.push_back(std::uint32_t(level) - 1);
     });
 }
 
@@ -499,7 +549,7 @@ talus_status talus_add_group(talus_level level, const talus_group_settings* sett
             kGroupBounds)
             throw Failed{TALUS_TOO_LARGE, "the bounds of the group are too large"};
         const GroupId id = l.add_group(std::move(grid), ours);
-        *group = {id.index, id.generation};
+        *group = to_c(id);
     });
 }
 
@@ -526,6 +576,34 @@ talus_status talus_place_block(talus_level level, talus_group group, const int32
         const GroupView view = view_of(l, group);
         if (!l.place_block(view.id, cell_at(cell, kGroupCell), block_of(l, block)))
             bad_argument("the cell is taken or too far out, or the block is air");
+    });
+}
+
+talus_status talus_remove_group(talus_level level, talus_group group) {
+    return guarded([&] {
+        Level& l = find(level);
+        l.remove_group(view_of(l, group).id);
+    });
+}
+
+talus_status talus_wear_of(talus_level level, talus_group group, const int32_t cell[3], double* wear) {
+    return guarded([&] {
+        const Level& l = find(level);
+        given(wear) = 0;
+        *wear = double(group.index == 0 ? l.wear_of(cell_at(cell, kTerrainCell))
+                                        : l.wear_of(view_of(l, group).id, cell_at(cell, kGroupCell)));
+    });
+}
+
+talus_status talus_wear_down(talus_level level, talus_group group, const int32_t cell[3], double amount,
+                             int32_t* worn_through) {
+    return guarded([&] {
+        Level& l = find(level);
+        const float share = float(in_range(amount, 0, 1, "amount is out of range"));
+        const bool through = group.index == 0
+                                 ? l.wear_down(cell_at(cell, kTerrainCell), share)
+                                 : l.wear_down(view_of(l, group).id, cell_at(cell, kGroupCell), share);
+        if (worn_through) *worn_through = through;
     });
 }
 
@@ -567,7 +645,7 @@ talus_status talus_physicify(talus_level level, const int32_t cell[3], talus_gro
         given(group) = {};
         const GroupId id = l.physicify(cell_at(cell, kTerrainCell));
         if (id.index == 0) throw Failed{TALUS_NOT_FOUND, "there is no block that can move"};
-        *group = {id.index, id.generation};
+        *group = to_c(id);
     });
 }
 
@@ -580,7 +658,7 @@ talus_status talus_assemble(talus_level level, const int32_t cell[3], const int3
         const GroupId id = l.assemble(cell_at(cell, kTerrainCell), cells_at(min, max),
                                       std::size_t(max_blocks), bears_load != 0);
         if (id.index == 0) throw Failed{TALUS_NOT_FOUND, "there is no build, or it is over the limit"};
-        *group = {id.index, id.generation};
+        *group = to_c(id);
     });
 }
 
@@ -679,11 +757,72 @@ talus_status talus_carve_box(talus_level level, const double min[3], const doubl
     });
 }
 
-talus_status talus_tick(talus_level level) {
+talus_status talus_carve_sphere(talus_level level, const double center[3], double radius, uint64_t* removed) {
+    return talus_carve_capsule(level, center, center, radius, removed);
+}
+
+talus_status talus_carve_capsule(talus_level level, const double from[3], const double to[3], double radius,
+                                 uint64_t* removed) {
     return guarded([&] {
         Level& l = find(level);
-        l.tick();
-        l.clear_events();  // nobody here reads them
+        const std::size_t n = l.carve_capsule(position(from), position(to), double(radius_of(radius)));
+        if (removed) *removed = n;
+    });
+}
+
+talus_status talus_tick(talus_level level) {
+    return guarded([&] {
+        Slot& slot = slot_of(level);
+        not_in_a_tick(slot.lent);
+        slot.lent.ticking = true;
+        slot.level->tick();
+        slot.lent.ticking = false;
+        if (!slot.lent.keeps_events) slot.level->clear_events();
+    });
+}
+
+talus_status talus_keep_events(talus_level level, int32_t keep) {
+    return guarded([&] { lent_to(level).keeps_events = keep != 0; });
+}
+
+talus_status talus_clear_events(talus_level level) {
+    return guarded([&] { find(level).clear_events(); });
+}
+
+talus_status talus_event_count(talus_level level, size_t* count) {
+    return guarded([&] {
+        const Level& l = find(level);
+        given(count) = l.events().size();
+    });
+}
+
+talus_status talus_event_get(talus_level level, size_t number, talus_event* event, size_t size) {
+    return guarded([&] {
+        const LevelEvent& e = event_of(find(level), number);
+        talus_event out{};
+        out.kind = std::int32_t(e.kind);
+        out.cause = std::int32_t(e.cause);
+        out.group = to_c(e.group);
+        out.parent = to_c(e.parent);
+        out.structure = {e.structure.index, e.structure.generation};
+        put(e.cell, out.cell);
+        put(e.last, out.last);
+        out.block = e.block;
+        out.other_block = e.other_block;
+        put(e.point, out.point);
+        out.value = double(e.value);
+        write_struct(out, event, size);
+    });
+}
+
+talus_status talus_event_bonds(talus_level level, size_t number, int32_t* cells, size_t capacity,
+                               size_t* count) {
+    return guarded([&] {
+        const Level& l = find(level);
+        const std::span<const Bond> bonds = l.bonds_of(event_of(l, number));
+        given(count) = bonds.size();
+        if (capacity > 0) given(cells);
+        for (std::size_t i = 0; i < bonds.size() && i < capacity; i++) put_bond(bonds[i], cells + 6 * i);
     });
 }
 
@@ -699,8 +838,7 @@ talus_status talus_group_ids(talus_level level, talus_group* groups, size_t capa
         const auto ids = find(level).groups();
         given(count) = ids.size();
         if (capacity > 0) given(groups);
-        for (std::size_t i = 0; i < ids.size() && i < capacity; i++)
-            groups[i] = {ids[i].index, ids[i].generation};
+        for (std::size_t i = 0; i < ids.size() && i < capacity; i++) groups[i] = to_c(ids[i]);
     });
 }
 
@@ -754,7 +892,7 @@ talus_status talus_cast_ray(talus_level level, const double origin[3], const dou
                        : found->smooth ? TALUS_HIT_SMOOTH
                        : found->group  ? TALUS_HIT_GROUP
                                        : TALUS_HIT_TERRAIN;
-            if (found->group) out.group = {found->group->index, found->group->generation};
+            if (found->group) out.group = to_c(*found->group);
             put(found->cell, out.cell);
             put(found->normal, out.normal);
             put(found->point, out.point);
@@ -791,6 +929,7 @@ talus_status talus_snapshot_take(talus_level level, talus_write write, void* con
     return guarded([&] {
         const Level& l = find(level);
         given(write);
+        not_in_a_tick(lent_to(level));
         const std::vector<std::uint8_t> bytes = take_snapshot(l);
         if (!write(context, bytes.data(), bytes.size()))
             throw Failed{TALUS_TOO_LARGE, "the snapshot was refused"};
@@ -811,11 +950,10 @@ talus_status talus_recording_start(talus_level level, talus_write write, void* c
     return guarded([&] {
         Level& l = find(level);
         given(write);
+        not_in_a_tick(lent_to(level));
         auto sink = std::make_unique<CallerSink>(write, context);
         start_recording(l, *sink);  // ends one that is under way
-        Registry& all = registry();
-        const std::lock_guard lock(all.mutex);
-        find_slot(all, level).lent.sink = std::move(sink);
+        lent_to(level).sink = std::move(sink);
     });
 }
 

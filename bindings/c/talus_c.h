@@ -55,19 +55,21 @@ typedef struct talus_level_settings {
     int32_t ticks_per_second;
     int32_t has_ground; /* a flat floor at height `ground` */
     double ground;
-    double floor;                /* groups 64 cells below it are removed */
-    int32_t collapse;            /* structural checks */
-    int32_t structure_mode;      /* TALUS_MODE_... */
-    double strength_factor;      /* on every block's strength */
-    double impact_speed;         /* m/s above which a hit wears blocks */
-    int32_t debris_max_blocks;   /* pieces of at most so many blocks crumble ... */
-    int32_t debris_ticks;        /* ... after so many ticks asleep; 0: never */
-    int32_t debris_max_groups;   /* beyond, the longest asleep crumble at once; 0: no limit */
-    int32_t structures_grow;     /* a block put into the terrain joins the structure it touches */
-    int32_t collapse_max_pieces; /* new groups of one collapse, largest first; 0: no cap */
-    int32_t collapse_max_blocks; /* blocks that one collapse sets moving; 0: no cap */
-    int32_t beyond_cap;          /* TALUS_BEYOND_... */
-    int32_t work_per_tick;       /* blocks that checks may copy and set moving in a tick; 0: no limit */
+    double floor;                 /* groups 64 cells below it are removed */
+    int32_t collapse;             /* structural checks */
+    int32_t structure_mode;       /* TALUS_MODE_... */
+    double strength_factor;       /* on every block's strength */
+    double impact_speed;          /* m/s above which a hit wears blocks */
+    int32_t debris_max_blocks;    /* pieces of at most so many blocks crumble ... */
+    int32_t debris_ticks;         /* ... after so many ticks asleep; 0: never */
+    int32_t debris_max_groups;    /* beyond, the longest asleep crumble at once; 0: no limit */
+    int32_t structures_grow;      /* a block put into the terrain joins the structure it touches */
+    int32_t collapse_max_pieces;  /* new groups of one collapse, largest first; 0: no cap */
+    int32_t collapse_max_blocks;  /* blocks that one collapse sets moving; 0: no cap */
+    int32_t beyond_cap;           /* TALUS_BEYOND_... */
+    int32_t work_per_tick;        /* blocks that checks may copy and set moving in a tick; 0: no limit */
+    int32_t structure_max_solids; /* bigger groups are not judged */
+    double structure_max_tilt;    /* degrees: groups that lean more are not judged */
 } talus_level_settings;
 enum { TALUS_MODE_LOAD = 0, TALUS_MODE_PHYSICAL = 1 };
 enum { TALUS_BEYOND_CRUMBLES = 0, TALUS_BEYOND_STAYS = 1 };
@@ -122,6 +124,14 @@ TALUS_C_API talus_status talus_break_terrain(talus_level level, const int32_t ce
 /* TALUS_BAD_ARGUMENT when the cell is taken or too far out. */
 TALUS_C_API talus_status talus_place_block(talus_level level, talus_group group, const int32_t cell[3],
                                            talus_block block);
+
+TALUS_C_API talus_status talus_remove_group(talus_level level, talus_group group);
+/* Share of a block's life used, 0 to 1. group 0, 0: a terrain block of a structure; others do not wear. */
+TALUS_C_API talus_status talus_wear_of(talus_level level, talus_group group, const int32_t cell[3],
+                                       double* wear);
+/* amount: 0 to 1. *worn_through, which may be null, is 1 when it is: the caller removes the block. */
+TALUS_C_API talus_status talus_wear_down(talus_level level, talus_group group, const int32_t cell[3],
+                                         double amount, int32_t* worn_through);
 
 /* Terrain that bears load where it is. */
 typedef struct talus_structure {
@@ -182,8 +192,9 @@ typedef struct talus_piece {
     int32_t slippery, is_debris, bears_load;
 } talus_piece;
 /* A kind of groups, with what it decides for its own; any function may be null: the usual. They are called
- * inside talus_tick or the call that caused them, and may call the level, but not destroy it. Of a structure
- * the group is 0, 0. */
+ * inside talus_tick or the call that caused them, and may call the level, but inside of a tick neither
+ * talus_tick, talus_level_destroy, talus_snapshot_take nor talus_recording_start (TALUS_BAD_ARGUMENT). Of a
+ * structure the group is 0, 0. */
 typedef struct talus_group_type {
     size_t size;
     const char* name;
@@ -196,6 +207,13 @@ typedef struct talus_group_type {
     int32_t (*may_settle)(void* context, talus_group group);
     /* No solid is left. Not 0: what is left goes without drops. */
     int32_t (*no_solids_left)(void* context, talus_group group);
+    int32_t (*bears_load)(void* context, talus_group group, int32_t usual);
+    /* Bonds broke in a collapse: 6 numbers each, the cells of both ends. Not 0: shown and heard already. */
+    int32_t (*on_bonds_broken)(void* context, talus_group group, const int32_t* bonds, size_t count);
+    /* Wear of a block that a blast reached but did not break; share of what would break it. */
+    double (*blast_wear)(void* context, talus_group group, const int32_t cell[3], double share, double usual);
+    void (*on_pose)(void* context, talus_group group, const double position[3], const double rotation[4]);
+    void (*on_settle)(void* context, talus_group group); /* every tick, after what fell came off */
 } talus_group_type;
 /* Sets all but `size` to null. */
 TALUS_C_API talus_status talus_group_type_init(talus_group_type* type, size_t size);
@@ -218,7 +236,56 @@ TALUS_C_API talus_status talus_blast(talus_level level, const double center[3], 
 /* Removes every block whose centre is inside the box. */
 TALUS_C_API talus_status talus_carve_box(talus_level level, const double min[3], const double max[3],
                                          uint64_t* removed);
+TALUS_C_API talus_status talus_carve_sphere(talus_level level, const double center[3], double radius,
+                                            uint64_t* removed);
+TALUS_C_API talus_status talus_carve_capsule(talus_level level, const double from[3], const double to[3],
+                                             double radius, uint64_t* removed);
 TALUS_C_API talus_status talus_tick(talus_level level);
+
+enum {
+    TALUS_EVENT_GROUP_ADDED = 0,   /* group; parent or structure it came off, if any */
+    TALUS_EVENT_GROUP_REMOVED = 1, /* group */
+    TALUS_EVENT_GROUP_BLOCK = 2,   /* group, cell, block (0 when removed) */
+    TALUS_EVENT_TERRAIN_BLOCK = 3, /* cell, block */
+    TALUS_EVENT_BONDS_BROKEN = 4,  /* group or structure, point of one; value: how many (talus_event_bonds) */
+    TALUS_EVENT_DUST = 5,          /* group or structure, cell, block, point: of at most eight broken bonds */
+    TALUS_EVENT_SOUND = 6,         /* likewise, of at most three */
+    TALUS_EVENT_BLOCK_DESTROYED = 7, /* group (or none: terrain), cell, block that it was, cause, point */
+    TALUS_EVENT_DROP = 8,            /* block to pick up, cause, point */
+    TALUS_EVENT_IMPACT = 9,         /* group, block, other_block (0: the floor), point, value: impulse, N s */
+    TALUS_EVENT_BLAST = 10,         /* point, value: power */
+    TALUS_EVENT_DEBRIS_GONE = 11,   /* group, point, value: blocks that crumbled away */
+    TALUS_EVENT_SMOOTH_TERRAIN = 13 /* cells from `cell` to `last` have another surface */
+};
+enum {
+    TALUS_CAUSE_MINED = 0,
+    TALUS_CAUSE_BLAST = 1,
+    TALUS_CAUSE_IMPACT = 2,
+    TALUS_CAUSE_CARVE = 3,
+    TALUS_CAUSE_FIRE = 4,
+    TALUS_CAUSE_COLLAPSE = 5,
+    TALUS_CAUSE_DEBRIS = 6,
+    TALUS_CAUSE_SCRIPT = 7
+};
+typedef struct talus_event {
+    size_t size;
+    int32_t kind, cause; /* TALUS_EVENT_..., TALUS_CAUSE_... */
+    talus_group group, parent;
+    talus_structure structure;
+    int32_t cell[3], last[3]; /* of the group or the terrain */
+    talus_block block, other_block;
+    double point[3], value;
+} talus_event;
+/* Not 0: events are kept from now on until talus_clear_events(). Else a tick forgets them: a new level does.
+ */
+TALUS_C_API talus_status talus_keep_events(talus_level level, int32_t keep);
+TALUS_C_API talus_status talus_clear_events(talus_level level);
+TALUS_C_API talus_status talus_event_count(talus_level level, size_t* count);
+/* Of number 0 to count - 1, in order. TALUS_NOT_FOUND beyond. */
+TALUS_C_API talus_status talus_event_get(talus_level level, size_t number, talus_event* event, size_t size);
+/* The pairs of cells of an event of broken bonds, 6 numbers each; none of others. Like talus_group_ids. */
+TALUS_C_API talus_status talus_event_bonds(talus_level level, size_t number, int32_t* cells, size_t capacity,
+                                           size_t* count);
 
 TALUS_C_API talus_status talus_group_count(talus_level level, size_t* count);
 /* Fills at most `capacity` entries, in the order of ids; *count is how many there are. groups may be null
