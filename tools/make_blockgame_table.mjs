@@ -1,13 +1,14 @@
 // Writes data/blockgame.json, the built-in block table, from the npm package minecraft-data (MIT, PrismarineJS):
 //
-//     cd tools && npm ci && node make_blockgame_table.mjs
+//     cd tools && npm ci && node make_blockgame_table.mjs [--check]
 //
+// With --check it writes nothing and exits 1 where the file is not what it would write.
 // From the package: names, hardness, blast resistance and collision boxes per state of every block since 1.13
 // (the newest version that knows a name counts). From block_looks.mjs beside this file: material class, colour,
 // flammability, and the boxes of what has no collision. The format is docs/formats/materials.md. The output is
 // the same bytes on every run; commit it together with a change here.
 import { createRequire } from 'node:module';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { classOf, colorOf, flammabilityOf, ghostBoxes, kMaterialDefaults } from './block_looks.mjs';
 
 const require = createRequire(import.meta.url);
@@ -110,7 +111,13 @@ const lines = names.map((n) => `  ${JSON.stringify(n)}: ${JSON.stringify(blocks.
 const about = `Block names, hardness, blast resistance and collision boxes from minecraft-data ${version} ` +
     '(https://www.npmjs.com/package/minecraft-data), MIT licence, PrismarineJS. Written by ' +
     'tools/make_blockgame_table.mjs; format in docs/formats/materials.md.';
-writeFileSync(new URL('../data/blockgame.json', import.meta.url),
-    `{\n"about": ${JSON.stringify(about)},\n"base": "empty",\n"shapes": [\n  ${shapes.join(',\n  ')}\n],\n` +
-    `"blocks": {\n${lines.join(',\n')}\n}\n}\n`);
+const file = new URL('../data/blockgame.json', import.meta.url);
+const text = `{\n"about": ${JSON.stringify(about)},\n"base": "empty",\n"shapes": [\n  ${shapes.join(',\n  ')}\n],\n` +
+    `"blocks": {\n${lines.join(',\n')}\n}\n}\n`;
+if (!process.argv.includes('--check')) {
+    writeFileSync(file, text);
+} else if (readFileSync(file, 'utf8') !== text) {
+    console.error('data/blockgame.json is not what this tool writes: run it without --check and look at the change');
+    process.exit(1);
+}
 console.log(`${names.length} blocks, ${shapes.length} shapes`);

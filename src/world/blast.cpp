@@ -246,12 +246,15 @@ void push_others(LevelState& level, DVec3 center, double power, double reach) {
         const auto impulse = float(kImpulse * p.energy * share * p.exposure);
         if (impulse >= kLeastPush * body.mass()) body.add_impulse(p.direction * impulse);
     }
-    for (const BlastTargets::Target& other : others) {
-        const Push p = push_of(other.bounds);
+    // All is known before the host is told: it may blast in turn, and what stood here is gone then.
+    std::vector<Push> told;
+    for (const BlastTargets::Target& other : others) told.push_back(push_of(other.bounds));
+    BlastTargets* const host = level.blast_targets;
+    for (std::size_t i = 0; i < others.size() && level.blast_targets == host; i++) {
+        const Push& p = told[i];
         if (!(p.exposure > 0)) continue;
         const auto speed = float(kBlastPlayerSpeed * (1 - p.distance / reach) * p.exposure);
-        level.blast_targets->push(other.id, p.direction * speed, float(p.exposure),
-                                  float(p.energy * p.exposure));
+        host->push(others[i].id, p.direction * speed, float(p.exposure), float(p.energy * p.exposure));
     }
 }
 

@@ -6,24 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static talus_level make_level(talus_block* stone) {
-    talus_level_settings settings;
-    talus_material material;
-    talus_level level = 0;
-    OK(talus_level_settings_init(&settings, sizeof settings));
-    settings.has_ground = 1;
-    OK(talus_level_create(&settings, &level));
-    OK(talus_material_find("stone", &material, sizeof material));
-    material.hardness = 1.5; /* strength 1 */
-    material.density = 775;
-    OK(talus_define_block(level, &material, stone));
-    return level;
-}
-
-static void run(talus_level level, int ticks) {
-    while (ticks-- > 0) OK(talus_tick(level));
-}
-
 static size_t count_of(talus_level level) {
     size_t count = 99;
     OK(talus_event_count(level, &count));
@@ -68,7 +50,7 @@ static talus_group add_crane(talus_level level, talus_block stone, int arm, cons
 
 static void a_collapse_is_told(void) {
     talus_block stone = 0;
-    const talus_level level = make_level(&stone);
+    const talus_level level = stone_level(&stone);
     talus_event event;
     talus_group group;
     int32_t bonds[6] = {9, 9, 9, 9, 9, 9};
@@ -76,7 +58,7 @@ static void a_collapse_is_told(void) {
     run(level, 1);
     CHECK(count_of(level) == 0); /* nobody asked for them */
     OK(talus_keep_events(level, 1));
-    group = add_crane(level, stone, 60, NULL);
+    group = add_crane(level, stone, 52, NULL);
     CHECK(events_of(level, TALUS_EVENT_GROUP_ADDED, &event) == 1 && event.group.index == group.index);
     OK(talus_clear_events(level));
     CHECK(count_of(level) == 0);
@@ -107,7 +89,7 @@ static void a_collapse_is_told(void) {
 
 static void damage_is_told_with_its_cause(void) {
     talus_block stone = 0;
-    const talus_level level = make_level(&stone);
+    const talus_level level = stone_level(&stone);
     const int32_t mined[3] = {0, 0, 0}, worn[3] = {3, 3, 0};
     const talus_group none = {0, 0};
     const double at[3] = {8.5, 0.5, 0.5}, from[3] = {4.5, 3.5, 0.5}, to[3] = {6.5, 3.5, 0.5};
@@ -203,11 +185,11 @@ static void settles(void* context, talus_group group) {
 
 static void a_type_is_asked_and_may_call_back(void) {
     talus_block stone = 0;
-    const talus_level level = make_level(&stone);
+    const talus_level level = stone_level(&stone);
     told of;
     talus_group_type type;
     talus_group group;
-    const double beside[3] = {0.5, 1.5, 3.4};
+    const double beside[3] = {0.5, 1.5, 1.55};
     const int32_t cell[3] = {0, 1, 0};
     double wear = 0;
     memset(&of, 0, sizeof of);
@@ -221,17 +203,17 @@ static void a_type_is_asked_and_may_call_back(void) {
     type.on_pose = posed;
     type.on_settle = settles;
     OK(talus_add_group_type(level, &type));
-    group = add_crane(level, stone, 60, "told");
+    group = add_crane(level, stone, 52, "told");
     OK(talus_keep_events(level, 1));
     OK(talus_check_group(level, group));
     run(level, 3);
-    CHECK(of.bears > 0 && of.bonds >= 1 && of.poses >= 1 && of.settles >= 1);
+    CHECK(of.bonds >= 1 && of.poses >= 1 && of.settles >= 1);
     CHECK(of.refusals == 4 * of.settles);
     CHECK(events_of(level, TALUS_EVENT_DUST, NULL) == 0); /* it was shown already */
     CHECK(fabs(of.height) < 5);
-    OK(talus_blast(level, beside, 1.6, NULL));
+    OK(talus_blast(level, beside, 1.89 * 0.6 + 0.45, NULL));
     OK(talus_wear_of(level, group, cell, &wear));
-    CHECK(of.wears > 0 && fabs(wear - .125) < 1e-6);
+    CHECK(of.bears > 0 && of.wears > 0 && fabs(wear - .125) < 1e-6);
     OK(talus_level_destroy(level)); /* outside it may go */
 }
 
@@ -239,7 +221,7 @@ static void limits_of_judging(void) {
     int what;
     for (what = 0; what < 3; what++) {
         talus_block stone = 0;
-        const talus_level level = make_level(&stone);
+        const talus_level level = stone_level(&stone);
         talus_level_settings settings;
         talus_group group;
         size_t count = 0;
@@ -248,7 +230,7 @@ static void limits_of_judging(void) {
         if (what == 1) settings.structure_max_solids = 50;
         if (what == 2) settings.structure_max_tilt = 361;
         CHECK(talus_change_settings(level, &settings) == (what == 2 ? TALUS_BAD_ARGUMENT : TALUS_OK));
-        group = add_crane(level, stone, 60, NULL);
+        group = add_crane(level, stone, 52, NULL);
         OK(talus_check_group(level, group));
         run(level, 3);
         OK(talus_group_count(level, &count));

@@ -6,18 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static talus_level make_level(talus_block* stone) {
-    talus_level_settings settings;
-    talus_material material;
-    talus_level level = 0;
-    OK(talus_level_settings_init(&settings, sizeof settings));
-    settings.has_ground = 1;
-    OK(talus_level_create(&settings, &level));
-    OK(talus_material_find("stone", &material, sizeof material));
-    OK(talus_define_block(level, &material, stone));
-    return level;
-}
-
 static void set(talus_level level, int x, int y, int z, talus_block block) {
     int32_t cell[3];
     cell[0] = x;
@@ -30,10 +18,6 @@ static talus_level_stats stats_of(talus_level level) {
     talus_level_stats stats;
     OK(talus_stats(level, &stats, sizeof stats));
     return stats;
-}
-
-static void run(talus_level level, int ticks) {
-    while (ticks-- > 0) OK(talus_tick(level));
 }
 
 /* A post with two arms, twenty and ten long: a structure. */
@@ -53,7 +37,7 @@ static void settings_change_and_cap_a_collapse(void) {
     int what;
     for (what = 0; what < 4; what++) {
         talus_block stone = 0;
-        const talus_level level = make_level(&stone);
+        const talus_level level = stone_level(&stone);
         const int32_t root[3] = {0, 2, 0};
         talus_level_settings settings;
         talus_level_stats stats;
@@ -83,7 +67,7 @@ static void settings_change_and_cap_a_collapse(void) {
 
 static void what_is_protected_stays(void) {
     talus_block stone = 0;
-    const talus_level level = make_level(&stone);
+    const talus_level level = stone_level(&stone);
     const double low[3] = {-1, -1, -1}, high[3] = {4, 4, 4}, middle[3] = {1.5, 1.5, 1.5};
     const int32_t cell[3] = {1, 0, 1};
     uint32_t number = 0;
@@ -105,7 +89,7 @@ static void what_is_protected_stays(void) {
 
 static void a_build_is_assembled_worked_on_and_settles(void) {
     talus_block stone = 0, found = 0;
-    const talus_level level = make_level(&stone);
+    const talus_level level = stone_level(&stone);
     const int32_t corner[3] = {0, 0, 0}, low[3] = {-9, 0, -9}, high[3] = {9, 9, 9}, air[3] = {5, 5, 5};
     const int32_t beside[3] = {2, 0, 0}, loose[3] = {7, 0, 0};
     talus_group group = {0, 0}, one = {0, 0};
@@ -177,7 +161,7 @@ static int32_t refuse(void* context, talus_group group) {
 
 static void a_type_decides(void) {
     talus_block stone = 0;
-    const talus_level level = make_level(&stone);
+    const talus_level level = stone_level(&stone);
     told of = {0, 0, 0, 0, 0};
     talus_group_type type;
     talus_group_settings placing;
@@ -260,7 +244,7 @@ static void smooth_ground_is_dug_and_filled(void) {
 
 static void bad_calls_are_errors(void) {
     talus_block stone = 0;
-    const talus_level level = make_level(&stone), none = 0;
+    const talus_level level = stone_level(&stone), none = 0;
     const int32_t cell[3] = {0, 0, 0}, other[3] = {1, 1, 1};
     const double here[3] = {0, 0, 0};
     const talus_group no_group = {3, 1};

@@ -157,6 +157,45 @@ TEST(Api, BallastWeighsAndDoesNotCollide) {
     EXPECT_TRUE(rig.space.cast_ray({5, 5, 0}, {-1, 0, 0}, 10));
 }
 
+TEST(Api, ContactsOfBodiesThatAreGoneNameDeadHandles) {
+    Rig rig(no_sleep());
+    rig.space.set_ground(0.0);
+    Body low = rig.cube({0, 0.5, 0}), high = rig.cube({0, 1.5, 0});
+    rig.run(0.5f);
+    ASSERT_FALSE(rig.space.contacts().empty());
+    rig.space.remove_body(low);
+    Body other = rig.cube({9, 3, 0});
+    int dead = 0;
+    for (const Contact& c : rig.space.contacts()) {
+        for (const BodyId id : {c.a, c.b}) {
+            if (id == low.id()) dead += !rig.space.body(id).exists();
+            EXPECT_NE(id, other.id());
+        }
+        rig.space.body(c.a).add_impulse({1, 0, 0});
+    }
+    EXPECT_GT(dead, 0);
+    rig.space.step(kTick);
+    for (const Contact& c : rig.space.contacts()) {
+        EXPECT_TRUE(rig.space.body(c.a).exists());
+        EXPECT_EQ(rig.space.body(c.b).exists(), !c.with_terrain);
+    }
+    EXPECT_TRUE(high.exists());
+}
+
+TEST(Api, CopiesOfAShapeAreShared) {
+    const Box half{{0, 0, 0}, {1, 0.5f, 1}};
+    ShapeBox box;
+    box.box = half;
+    BodyShape shape{std::span<const ShapeBox>(&box, 1)};
+    EXPECT_FALSE(shape.is_shared());
+    {
+        const BodyShape copy = shape;  // NOLINT: a copy is what is looked at
+        EXPECT_TRUE(shape.is_shared());
+        EXPECT_EQ(copy.volume(), shape.volume());
+    }
+    EXPECT_FALSE(shape.is_shared());
+}
+
 TEST(Layers, UsersMakeTheirOwnTable) {
     Rig rig;
     rig.space.set_ground(0.0);

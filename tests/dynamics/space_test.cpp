@@ -167,6 +167,22 @@ TEST(Sleep, RestsAndFeelsNoForce) {
     EXPECT_GT(b.velocity().x, 0.5f);
 }
 
+TEST(Sleep, MayBeForbiddenAndAllowedAgain) {
+    Rig rig;
+    rig.space.set_ground(0.0);
+    Body b = rig.cube({0, 0.5, 0});
+    rig.run(2);
+    ASSERT_TRUE(b.is_asleep());
+    rig.space.set_allow_sleep(false);
+    EXPECT_FALSE(b.is_asleep()) << "at once";
+    rig.run(5);
+    EXPECT_FALSE(b.is_asleep());
+    EXPECT_EQ(rig.space.awake_count(), 1u);
+    rig.space.set_allow_sleep(true);
+    rig.run(2);
+    EXPECT_TRUE(b.is_asleep());
+}
+
 TEST(Sleep, AnImpulseWakes) {
     Rig rig;
     rig.space.set_ground(0.0);

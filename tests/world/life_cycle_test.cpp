@@ -37,6 +37,39 @@ Grid gate(BlocksLevel& b) {
     return g;
 }
 
+/// In no gravity, so that nothing but the rule for creeping puts it to sleep: below 0.12 m/s and 0.06 rad/s
+/// for 30 ticks in a row, from 40 ticks of age on.
+TEST(LifeCycle, AGroupThatCreepsFallsAsleep) {
+    struct Motion {
+        float speed, spin;
+        bool creeps;
+    };
+    for (const Motion& m : {Motion{0.115f, 0, true}, Motion{0.125f, 0, false}, Motion{0, 0.055f, true},
+                            Motion{0, 0.065f, false}, Motion{0.115f, 0.055f, true}}) {
+        BlocksLevel b(no_gravity());
+        Grid g = b.grid();
+        g.set({0, 0, 0}, b.stone);
+        const GroupId id =
+            b.level.add_group(std::move(g), {.velocity = {m.speed, 0, 0}, .spin = {0, m.spin, 0}});
+        b.run(68);
+        EXPECT_FALSE(b.level.group(id)->asleep) << m.speed << " " << m.spin;
+        b.run(3);
+        EXPECT_EQ(b.level.group(id)->asleep, m.creeps) << m.speed << " " << m.spin;
+        b.run(100);
+        EXPECT_EQ(b.level.group(id)->asleep, m.creeps) << m.speed << " " << m.spin;
+    }
+    // A moment of more than that begins the count anew.
+    BlocksLevel b(no_gravity());
+    Grid g = b.grid();
+    g.set({0, 0, 0}, b.stone);
+    const GroupId id = b.level.add_group(std::move(g), {.velocity = {0.1f, 0, 0}});
+    for (int i = 0; i < 200; i++) {
+        b.level.group(id)->body.set_velocity({i % 25 == 0 ? 0.2f : 0.1f, 0, 0});
+        b.run(1);
+    }
+    EXPECT_FALSE(b.level.group(id)->asleep);
+}
+
 TEST(LifeCycle, ARemovalAsksInTheNextTickAndTheAnswerComesAtAFixedOneWheneverTheJobIsDone) {
     std::vector<std::uint64_t> hashes[2];
     for (const bool late : {false, true}) {
