@@ -2,6 +2,8 @@
 
 #include "dynamics/jobs_in_chunks.h"
 
+#include <array>
+
 namespace talus {
 
 struct Vec8 {
@@ -18,11 +20,8 @@ constexpr float kBounceSpeed = 1.5f;    // slower contacts do not bounce
 constexpr float kScalingSpeed = 0.25f;  // faster contacts are not scaled: momentum stays exact in hits
 constexpr int kInnerSweeps = 3;         // over the points of one manifold
 constexpr int kColours = 64;
-constexpr std::size_t kManyBatches = 16;  // of a colour, worth sharing between threads
-constexpr std::size_t kBatchChunk = 8;
-constexpr std::size_t kParts = 16;  // of all batches
-constexpr std::size_t kDriveChunk = 256;
-constexpr int kMovingColours = 44;       // the rest is for manifolds with one side that does not move
+// Of those, for manifolds whose both sides move; the rest is for one that does not.
+constexpr std::uint64_t kMoving = (std::uint64_t(1) << 44) - 1;
 constexpr float kLeastInverse = 1e-11f;  // 1/kg: what is heavier does not move
 constexpr float kPi = 3.14159265f;
 
@@ -129,18 +128,32 @@ TALUS_INLINE void load_frames(const std::vector<SolverFrame>& frames, const std:
     }
 }
 
+/// A manifold and the places of its bodies.
+struct Lane {
+    std::int32_t manifold, a, b;
+};
+
+/// What a batch is made of.
+struct Lanes {
+    std::int32_t manifold[8] = {-1, -1, -1, -1, -1, -1, -1, -1}, a[8] = {}, b[8] = {};
+    void set(int lane, const Lane& from) {
+        manifold[lane] = from.manifold;
+        a[lane] = from.a;
+        b[lane] = from.b;
+    }
+};
+
 template <int kPoints>
-void prepare(ContactBatch<kPoints>& q, const std::vector<Manifold>& manifolds, const std::int32_t* list,
-             int count, const std::vector<std::int32_t>& place, const std::vector<SolverFrame>& frames,
-             const std::vector<SolverVelocity>& velocities, const SolverSettings& settings,
-             float warm_scale) {
+void prepare(ContactBatch<kPoints>& q, const Lanes& lanes, const std::vector<Manifold>& manifolds,
+             const std::vector<SolverFrame>& frames, const std::vector<SolverVelocity>& velocities,
+             const SolverSettings& settings, float warm_scale) {
     static const Manifold nothing{};
     const Manifold* m[8];
     for (int k = 0; k < 8; k++) {
-        q.manifold[k] = k < count ? list[k] : -1;
-        m[k] = k < count ? &manifolds[std::size_t(list[k])] : &nothing;
-        q.a[k] = place[std::size_t(m[k]->a)];
-        q.b[k] = place[std::size_t(m[k]->b)];
+        q.manifold[k] = lanes.manifold[k];
+        m[k] = q.manifold[k] >= 0 ? &manifolds[std::size_t(q.manifold[k])] : &nothing;
+        q.a[k] = lanes.a[k];
+        q.b[k] = lanes.b[k];
     }
     FrameColumns fa, fb;
     load_frames(frames, q.a, fa);
@@ -416,187 +429,247 @@ void store_batch(const ContactBatch<kPoints>& q, std::vector<Manifold>& manifold
 
 }  // namespace
 
-struct ContactSolver::Batches {
+/// Contacts that one thread solves: those of a part, or those between two halves.
+struct ContactSolver::Node {
+    std::vector<Lane> lists[kColours][4];  // manifolds by colour and point count
+    std::vector<Lane> overflow[2][4];      // what fitted no colour; those with one side that does not move
+    std::uint64_t colours = 0;             // those that have any
+    std::vector<Lanes> lanes[4];           // of batches, by point count
+    std::vector<std::array<std::size_t, 4>> ends;  // of batches, by colour
     std::vector<ContactBatch<1>> one;
     std::vector<ContactBatch<2>> two;
     std::vector<ContactBatch<3>> three;
     std::vector<ContactBatch<4>> four;
-    struct List {
-        const std::int32_t* manifolds;
-        int count;
-    };
-    std::vector<List> lists_of[4];                 // by point count: of each batch
-    std::vector<std::int32_t> lists[kColours][4];  // manifolds by colour and point count
-    std::uint64_t taken = 0;                       // bit of each colour that has any
-    bool overflow = false;                         // something fitted none
-    // Where the batches of each colour begin; one more colour for what fitted none: one manifold a batch.
-    std::size_t start[kColours + 2][4] = {};
 
-    /// f(batch, its place in its list, points - 1) for one of so many parts of a colour. A part has its share
-    /// of each list: the lists run over the same bodies, and whichever thread takes the first parts meets the
-    /// same batches and bodies again in every pass, still in its cache.
-    template <class F>
-    void part(int c, std::size_t i, std::size_t parts, F&& f) {
-        const auto share = [&](auto& list, int k) {
-            const std::size_t first = start[c][k], n = start[c + 1][k] - first;
-            for (std::size_t j = first + n * i / parts; j < first + n * (i + 1) / parts; j++)
-                f(list[j], j, k);
-        };
-        share(one, 0);
-        share(two, 1);
-        share(three, 2);
-        share(four, 3);
+    void clear() {
+        for (; colours; colours &= colours - 1)
+            for (auto& list : lists[__builtin_ctzll(colours)]) list.clear();
+        for (auto& by_count : overflow)
+            for (auto& list : by_count) list.clear();
     }
-    /// f(colour) for those that have any batch, in order.
+    /// f(batch, its place in its list, points - 1), colour by colour.
     template <class F>
-    void each_colour(F&& f) const {
-        for (std::uint64_t left = taken; left; left &= left - 1) f(__builtin_ctzll(left));
-        if (overflow) f(kColours);
+    void each_at(F&& f) {
+        std::size_t at[4] = {};
+        for (const auto& end : ends) {
+            for (; at[0] < end[0]; at[0]++) f(one[at[0]], at[0], 0);
+            for (; at[1] < end[1]; at[1]++) f(two[at[1]], at[1], 1);
+            for (; at[2] < end[2]; at[2]++) f(three[at[2]], at[2], 2);
+            for (; at[3] < end[3]; at[3]++) f(four[at[3]], at[3], 3);
+        }
     }
-    /// Colour by colour.
     template <class F>
-    void each(JobSystem* jobs, F&& f) {
-        const auto alone = [&](auto& batch, std::size_t, int) { f(batch); };
-        each_colour([&](int c) {
-            std::size_t n = 0;
-            for (int k = 0; k < 4; k++) n += start[c + 1][k] - start[c][k];
-            const std::size_t parts = jobs && c < kColours && n >= kManyBatches ? n / kBatchChunk : 1;
-            in_chunks(jobs, parts, [&](std::size_t i) { part(c, i, parts, alone); });
-        });
-    }
-    /// All, in any order.
-    template <class F>
-    void all(JobSystem* jobs, F&& f) {
-        const std::size_t parts = jobs ? kParts : 1;
-        in_chunks(jobs, parts, [&](std::size_t i) { each_colour([&](int c) { part(c, i, parts, f); }); });
+    void each(F&& f) {
+        each_at([&](auto& batch, std::size_t, int) { f(batch); });
     }
 };
 
-ContactSolver::ContactSolver() : batches_(new Batches) {}
-ContactSolver::~ContactSolver() { delete batches_; }
+ContactSolver::ContactSolver() = default;
+ContactSolver::~ContactSolver() = default;
 
 void ContactSolver::colour(const PairTable& table, const std::vector<ActivePair>& active) {
-    constexpr std::uint64_t kMoving = (std::uint64_t(1) << kMovingColours) - 1;
-    batches_->each_colour([&](int c) {
-        if (c < kColours)
-            for (auto& list : batches_->lists[c]) list.clear();
-    });
-    batches_->taken = 0;
-    overflow_.clear();
-    resize_scratch(used_, pushed.size());
-    std::fill(used_.begin(), used_.end(), 0);
-    for (std::size_t n = 0; n < active.size(); n++) {
-        if (n + 12 < active.size())
-            __builtin_prefetch(&table.manifolds[std::size_t(active[n + 12].first)].count);
-        const ActivePair& p = active[n];
-        const auto a = std::size_t(place[std::size_t(p.a)]), b = std::size_t(place[std::size_t(p.b)]);
-        const bool a_moves = pushed[a], b_moves = pushed[b];
-        for (std::int32_t m = p.first; m >= 0; m = table.manifolds[std::size_t(m)].next) {
-            std::uint64_t free;
-            if (a_moves && b_moves)
-                free = ~(used_[a] | used_[b]) & kMoving;
-            else
-                free = ~used_[a_moves ? a : b] & ~kMoving;
-            if (!free) {
-                overflow_.push_back(m);
-                continue;
+    nodes_.resize(parts.nodes());
+    for (Node& node : nodes_) node.clear();
+    const auto n = std::size_t(parts.first[parts.count()]);  // places from here on are not pushed
+    for (auto* by_place : {&used_, &used_between_, &tails_}) {
+        resize_scratch(*by_place, n);
+        std::fill(by_place->begin(), by_place->end(), 0);
+    }
+    resize_scratch(part_of_, n);
+    for (std::size_t p = 0; p < parts.count(); p++)
+        std::fill(part_of_.begin() + parts.first[p], part_of_.begin() + parts.first[p + 1], std::uint8_t(p));
+    part_of_[0] = 0;
+    for (std::size_t i = 0; i < active.size(); i++) {
+        if (i + 12 < active.size())
+            __builtin_prefetch(&table.manifolds[std::size_t(active[i + 12].first)].count);
+        const ActivePair& p = active[i];
+        Lane lane{-1, place[std::size_t(p.a)], place[std::size_t(p.b)]};
+        const bool a_moves = parts.pushed(lane.a), b_moves = parts.pushed(lane.b), both = a_moves && b_moves;
+        // Twice the same where only one moves; the world where none does.
+        const std::size_t a = a_moves   ? std::size_t(lane.a)
+                              : b_moves ? std::size_t(lane.b)
+                                        : 0,
+                          b = b_moves ? std::size_t(lane.b) : a;
+        const std::size_t part_a = part_of_[a], part_b = part_of_[b];
+        Node& node = nodes_[Parts::node_of(part_a, part_b)];
+        std::vector<std::uint64_t>& used = part_a == part_b ? used_ : used_between_;
+        for (lane.manifold = p.first; lane.manifold >= 0;) {
+            const Manifold& m = table.manifolds[std::size_t(lane.manifold)];
+            const std::uint64_t free = ~(used[a] | used[b]) & (both ? kMoving : ~kMoving);
+            if (free) {
+                const std::uint64_t colour = free & -free;
+                used[a] |= colour;
+                used[b] |= colour;
+                node.colours |= colour;
+                node.lists[__builtin_ctzll(free)][m.count - 1].push_back(lane);
+            } else {
+                node.overflow[both ? 0 : 1][m.count - 1].push_back(lane);
             }
-            const int c = __builtin_ctzll(free);
-            if (a_moves) used_[a] |= std::uint64_t(1) << c;
-            if (b_moves) used_[b] |= std::uint64_t(1) << c;
-            batches_->taken |= std::uint64_t(1) << c;
-            batches_->lists[c][table.manifolds[std::size_t(m)].count - 1].push_back(m);
+            lane.manifold = m.next;
         }
     }
-    batches_->overflow = !overflow_.empty();
+    // Those between parts share bodies; parts are packed where they are prepared.
+    for (std::size_t i = 1; i < nodes_.size(); i += 2) pack(nodes_[i], i);
 }
 
-void ContactSolver::build(PairTable& table, const SolverSettings& settings) {
-    Batches& all = *batches_;
-    std::size_t n[4] = {};
-    for (int c = 0; c < kColours; c++)
+/// Fills batches of eight. What is left of each colour, fewer than eight manifolds, goes into tails:
+/// whichever first has room and none of its bodies.
+void ContactSolver::pack(Node& node, std::size_t index) {
+    constexpr int kTails = 64;
+    for (auto& list : node.lanes) clear_scratch(list);
+    node.ends.clear();
+    int tails = 0;  // so far
+    for (const int side : {0, 1}) {
+        const std::uint64_t colours = node.colours & (side ? ~kMoving : kMoving);
+        std::size_t ends[4];
+        for (std::uint64_t left = colours; left; left &= left - 1) {
+            for (int k = 0; k < 4; k++) {
+                const std::vector<Lane>& list = node.lists[__builtin_ctzll(left)][k];
+                for (std::size_t i = 0; i + 8 <= list.size(); i += 8) {
+                    Lanes& lanes = node.lanes[k].emplace_back();
+                    for (int j = 0; j < 8; j++) lanes.set(j, list[i + std::size_t(j)]);
+                }
+                ends[k] = node.lanes[k].size();
+            }
+            node.ends.push_back({ends[0], ends[1], ends[2], ends[3]});
+        }
         for (int k = 0; k < 4; k++) {
-            all.start[c][k] = n[k];
-            n[k] += (all.lists[c][k].size() + 7) / 8;
-        }
-    for (int k = 0; k < 4; k++) all.start[kColours][k] = n[k];
-    for (const std::int32_t m : overflow_) n[table.manifolds[std::size_t(m)].count - 1]++;
-    for (int k = 0; k < 4; k++) all.start[kColours + 1][k] = n[k];
-    resize_scratch(all.one, n[0]);
-    resize_scratch(all.two, n[1]);
-    resize_scratch(all.three, n[2]);
-    resize_scratch(all.four, n[3]);
-
-    const float warm = last_h_ > 0 ? settings.h / last_h_ : 1;
-    last_h_ = settings.h;
-    // Where the manifolds of each batch are listed.
-    for (int k = 0; k < 4; k++) {
-        all.lists_of[k].resize(n[k]);
-        all.each_colour([&](int c) {
-            if (c == kColours) return;
-            const auto& list = all.lists[c][k];
-            std::size_t at = all.start[c][k];
-            for (std::size_t i = 0; i < list.size(); i += 8, at++)
-                all.lists_of[k][at] = {&list[i], list.size() - i < 8 ? int(list.size() - i) : 8};
-        });
-    }
-    std::size_t at[4];
-    for (int k = 0; k < 4; k++) at[k] = all.start[kColours][k];
-    for (const std::int32_t& m : overflow_) {
-        const int k = table.manifolds[std::size_t(m)].count - 1;
-        all.lists_of[k][at[k]++] = {&m, 1};
-    }
-    all.all(settings.jobs, [&](auto& batch, std::size_t i, int k) {
-        const auto& lists = all.lists_of[k];
-        if (i + 1 < lists.size())
-            for (int j = 0; j < lists[i + 1].count; j++) {
-                const auto* ahead =
-                    reinterpret_cast<const char*>(&table.manifolds[std::size_t(lists[i + 1].manifolds[j])]);
-                __builtin_prefetch(ahead);
-                __builtin_prefetch(ahead + 64);
-                __builtin_prefetch(ahead + 128);
+            std::size_t at[kTails];  // of tails, in lanes
+            int filled[kTails];
+            std::uint64_t open = 0;
+            const auto put = [&](const Lane& lane) {
+                std::uint64_t none = 0;
+                std::uint64_t &of_a = parts.pushed(lane.a) ? tails_[std::size_t(lane.a)] : none,
+                              &of_b = parts.pushed(lane.b) ? tails_[std::size_t(lane.b)] : none;
+                int tail;
+                if (const std::uint64_t fits = open & ~(of_a | of_b)) {
+                    tail = __builtin_ctzll(fits);
+                } else {
+                    node.lanes[k].emplace_back();
+                    if (tails == kTails) return node.lanes[k].back().set(0, lane);
+                    tail = tails++;
+                    at[tail] = node.lanes[k].size() - 1;
+                    filled[tail] = 0;
+                    open |= std::uint64_t(1) << tail;
+                }
+                node.lanes[k][at[tail]].set(filled[tail]++, lane);
+                const std::uint64_t bit = std::uint64_t(1) << tail;
+                if (filled[tail] == 8) open &= ~bit;
+                of_a |= bit;
+                of_b |= bit;
+            };
+            for (std::uint64_t left = colours; left; left &= left - 1) {
+                const std::vector<Lane>& list = node.lists[__builtin_ctzll(left)][k];
+                for (std::size_t i = list.size() & ~std::size_t(7); i < list.size(); i++) put(list[i]);
             }
-        prepare(batch, table.manifolds, lists[i].manifolds, lists[i].count, place, frame, velocity, settings,
-                warm);
-    });
+            for (const Lane& lane : node.overflow[side][k]) put(lane);
+            ends[k] = node.lanes[k].size();
+        }
+        node.ends.push_back({ends[0], ends[1], ends[2], ends[3]});
+    }
+    const auto [begin, end] = parts.places_of(index);
+    std::fill(tails_.begin() + begin, tails_.begin() + end, 0);
 }
 
-void ContactSolver::solve(const SolverSettings& settings) {
+/// A sub step's forces on the bodies of a part.
+void ContactSolver::drive(std::size_t part, float h) {
+    for (auto k = std::size_t(parts.first[part]); k < std::size_t(parts.first[part + 1]); k++) {
+        const SolverDrive& d = drives[k - 1];
+        SolverVelocity& v = velocity[k];
+        v.linear = (v.linear + d.acceleration * h) * d.linear_keep;
+        v.spin = (v.spin + d.spin_rate * h) * d.angular_keep;
+    }
+}
+
+void ContactSolver::move(std::size_t part, float h) {
+    for (auto k = std::size_t(parts.first[part]); k < std::size_t(parts.first[part + 1]); k++) {
+        const SolverVelocity& v = velocity[k];
+        SolverVelocity& m = motion[k];
+        m.linear += v.linear * h;
+        m.spin += v.spin * h;
+    }
+}
+
+/// f(part, node)
+template <class F>
+void ContactSolver::each_part(JobSystem* jobs, F&& f) {
+    in_chunks(jobs, parts.count(), [&](std::size_t i) { f(i, nodes_[2 * i]); });
+}
+
+/// f(node) for the contacts between two halves of so many parts each.
+template <class F>
+void ContactSolver::between_parts(JobSystem* jobs, std::size_t halves, F&& f) {
+    in_chunks(jobs, parts.count() / (2 * halves),
+              [&](std::size_t i) { f(nodes_[2 * halves - 1 + 4 * halves * i]); });
+}
+
+void ContactSolver::solve(PairTable& table, const SolverSettings& settings) {
+    JobSystem* const jobs = settings.jobs;
     const float h = settings.h, inverse_h = 1 / h;
     const float hertz = 0.5f * inverse_h < kHertz ? 0.5f * inverse_h : kHertz;
     const Softness soft = soften(hertz, kDampingRatio, h);
-    Batches& all = *batches_;
-    auto each_drive = [&](auto&& f) {
-        in_chunks(settings.jobs, (drives.size() + kDriveChunk - 1) / kDriveChunk, [&](std::size_t chunk) {
-            for (std::size_t k = chunk * kDriveChunk; k < (chunk + 1) * kDriveChunk && k < drives.size(); k++)
-                f(k + 1, drives[k]);
+    const float warm = last_h_ > 0 ? settings.h / last_h_ : 1;
+    last_h_ = settings.h;
+    const std::size_t count = parts.count(), unpushed = count;  // the part of what contacts do not move
+
+    in_chunks(jobs, nodes_.size(), [&](std::size_t i) {
+        Node& node = nodes_[i];
+        if (i % 2 == 0) pack(node, i);
+        resize_scratch(node.one, node.lanes[0].size());
+        resize_scratch(node.two, node.lanes[1].size());
+        resize_scratch(node.three, node.lanes[2].size());
+        resize_scratch(node.four, node.lanes[3].size());
+        node.each_at([&](auto& batch, std::size_t at, int k) {
+            const std::vector<Lanes>& lanes = node.lanes[k];
+            if (at + 1 < lanes.size())
+                for (const std::int32_t m : lanes[at + 1].manifold) {
+                    if (m < 0) break;
+                    const auto* ahead = reinterpret_cast<const char*>(&table.manifolds[std::size_t(m)]);
+                    __builtin_prefetch(ahead);
+                    __builtin_prefetch(ahead + 64);
+                    __builtin_prefetch(ahead + 128);
+                }
+            prepare(batch, lanes[at], table.manifolds, frame, velocity, settings, warm);
+        });
+    });
+
+    const auto relax = [&](Node& node) {
+        node.each([&]<int kPoints>(ContactBatch<kPoints>& q) {
+            solve_batch<kPoints, false>(q, velocity, motion, soft, inverse_h, true);
         });
     };
     for (int s = 0; s < settings.sub_steps; s++) {
-        each_drive([&](std::size_t at, const SolverDrive& d) {
-            SolverVelocity& v = velocity[at];
-            v.linear = (v.linear + d.acceleration * h) * d.linear_keep;
-            v.spin = (v.spin + d.spin_rate * h) * d.angular_keep;
+        const auto push = [&](Node& node) {
+            node.each([&]<int kPoints>(ContactBatch<kPoints>& q) {
+                solve_batch<kPoints, true>(q, velocity, motion, soft, inverse_h, s > 0);
+            });
+        };
+        const auto warm_up = [&](Node& node) { node.each([&](auto& q) { warm_start(q, velocity); }); };
+        each_part(jobs, [&](std::size_t part, Node& node) {
+            if (s > 0) relax(node);
+            drive(part, h);
+            warm_up(node);
         });
-        all.each(settings.jobs, [&](auto& q) { warm_start(q, velocity); });
-        all.each(settings.jobs, [&]<int kPoints>(ContactBatch<kPoints>& q) {
-            solve_batch<kPoints, true>(q, velocity, motion, soft, inverse_h, s > 0);
+        drive(unpushed, h);
+        for (std::size_t halves = 1; halves < count; halves *= 2) between_parts(jobs, halves, warm_up);
+        for (std::size_t halves = count / 2; halves > 0; halves /= 2) between_parts(jobs, halves, push);
+        each_part(jobs, [&](std::size_t part, Node& node) {
+            push(node);
+            move(part, h);
         });
-        each_drive([&](std::size_t at, const SolverDrive&) {
-            const SolverVelocity& v = velocity[at];
-            SolverVelocity& m = motion[at];
-            m.linear += v.linear * h;
-            m.spin += v.spin * h;
-        });
-        all.each(settings.jobs, [&]<int kPoints>(ContactBatch<kPoints>& q) {
-            solve_batch<kPoints, false>(q, velocity, motion, soft, inverse_h, true);
-        });
+        move(unpushed, h);
+        for (std::size_t halves = count / 2; halves > 0; halves /= 2) between_parts(jobs, halves, relax);
     }
-    all.each(settings.jobs, [&](auto& q) { bounce(q, velocity); });
-}
+    each_part(jobs, [&](std::size_t, Node& node) { relax(node); });
 
-void ContactSolver::store(PairTable& table, JobSystem* jobs) {
-    batches_->all(jobs, [&](auto& q, std::size_t, int) { store_batch(q, table.manifolds); });
+    const auto finish = [&](Node& node) {
+        node.each([&](auto& q) {
+            bounce(q, velocity);
+            store_batch(q, table.manifolds);
+        });
+    };
+    for (std::size_t halves = count / 2; halves > 0; halves /= 2) between_parts(jobs, halves, finish);
+    each_part(jobs, [&](std::size_t, Node& node) { finish(node); });
 }
 
 }  // namespace talus

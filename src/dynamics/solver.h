@@ -9,17 +9,20 @@
 // K L with K = diag(1 / sqrt I) P^T R^T and L the angular momentum: a row of a constraint then needs one
 // 3-vector a body, impulses add without a matrix, and L is exact.
 // Manifolds are coloured so that no two of a colour share a body that moves; each batch takes eight of one
-// colour and one point count. Static ones come last: they have the last word.
+// colour and one point count; what is left of all colours is packed together. Static ones come last: they
+// have the last word.
 // Stacks: the lower body's inverse mass is scaled down in increments of slow contacts (it then yields less
 // while impulses are still wrong; once converged nothing changes); several sweeps inside a manifold.
 // Determinism: batches in a fixed order; each lane is one manifold, so results do not depend on packing.
-// Threads share the batches of a colour, which touch no moving body twice.
+// Threads share the nodes of parts.h: a part goes through all its colours without waiting for another, after
+// the few contacts between parts.
 // Source: E. Catto, Soft Contact (box2d v3, "Solver2D", 2024) for sub steps and relaxing; the scaled frame,
 //   the mass scaling and the packing are our own.
 // Tests: tests/dynamics/
 #pragma once
 
 #include "dynamics/pairs.h"
+#include "dynamics/parts.h"
 #include "math/simd.h"
 #include "talus/jobs.h"
 #include "talus/math.h"
@@ -62,9 +65,6 @@ struct SolverSettings {
     bool stacks = true;  ///< there is gravity: scale masses of slow contacts along `up`
 };
 
-template <int kPoints>
-struct ContactBatch;
-
 class ContactSolver {
  public:
     ContactSolver();
@@ -77,17 +77,15 @@ class ContactSolver {
     std::vector<SolverVelocity> velocity;
     std::vector<SolverVelocity> motion;  ///< what velocity added up to
     std::vector<SolverFrame> frame;
-    std::vector<char> pushed;         ///< do contacts change its velocity?
     std::vector<SolverDrive> drives;  ///< bodies that move
     std::vector<std::int32_t> place;  ///< by body; of others it says nothing
+    Parts parts;
 
-    /// Colours the manifolds of these pairs: `place` and `pushed` must be right, all else is not looked at.
+    /// Colours the manifolds of these pairs and fills batches: `place` and `parts` must be right,
+    /// all else is not looked at.
     void colour(const PairTable& table, const std::vector<ActivePair>& active);
-    /// Packs what was coloured.
-    void build(PairTable& table, const SolverSettings& settings);
-    void solve(const SolverSettings& settings);
-    /// Impulses back into the manifolds.
-    void store(PairTable& table, JobSystem* jobs);
+    /// Impulses end in the manifolds.
+    void solve(PairTable& table, const SolverSettings& settings);
 
     /// What a snapshot keeps (snapshot.cpp); the rest lives within one step.
     template <class A, class T>
@@ -96,11 +94,19 @@ class ContactSolver {
     }
 
  private:
-    struct Batches;
+    struct Node;
+    void pack(Node& node, std::size_t index);
+    void drive(std::size_t part, float h);
+    void move(std::size_t part, float h);
+    template <class F>
+    void each_part(JobSystem* jobs, F&& f);
+    template <class F>
+    void between_parts(JobSystem* jobs, std::size_t halves, F&& f);
 
-    Batches* batches_;
-    std::vector<std::uint64_t> used_;  // colours taken, by place
-    std::vector<std::int32_t> overflow_;
+    std::vector<Node> nodes_;  // as Parts numbers them
+    // By place: colours taken in its part, in all other nodes, and tails (see pack).
+    std::vector<std::uint64_t> used_, used_between_, tails_;
+    std::vector<std::uint8_t> part_of_;  // by place
     float last_h_ = 0;
 };
 

@@ -172,9 +172,7 @@ void Space::State::advance(float dt, int sub_steps, JobSystem* jobs) {
 
     wake_hit(dt);
     load_solver(solve.h, jobs);
-    solver.build(pairs, solve);
-    solver.solve(solve);
-    solver.store(pairs, jobs);
+    solver.solve(pairs, solve);
     read_contacts(jobs);
     move_bodies(dt, jobs);
     sweep.run(bodies, pairs, world, layers, departures, fast, jobs);
@@ -287,15 +285,12 @@ void Space::State::load_solver(float h, JobSystem* jobs) {
             others.push_back(i);
         }
     }
+    solver.parts.divide(bodies, narrow.active, solver.place, movers);
+    for (std::size_t k = 0; k < movers.size(); k++)
+        solver.place[std::size_t(movers[k])] = std::int32_t(k + 1);
     resize_scratch(solver.velocity, places);
     resize_scratch(solver.motion, places);
     resize_scratch(solver.frame, places);
-    resize_scratch(solver.pushed, places);
-    std::fill(solver.pushed.begin(), solver.pushed.end(), 0);
-    for (std::size_t k = 0; k < movers.size(); k++) {
-        const BodyHot& hot = bodies.hot[std::size_t(movers[k])];
-        solver.pushed[k + 1] = hot.dynamic && hot.inverse_mass > 0;
-    }
     resize_scratch(solver.drives, movers.size());
     cut_in.assign((movers.size() + kMoveChunk - 1) / kMoveChunk, 0);
     auto load_movers = [&](std::size_t chunk) {

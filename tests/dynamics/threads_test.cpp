@@ -57,6 +57,42 @@ std::vector<std::uint64_t> heap_hashes(JobSystem* jobs) {
     return hashes;
 }
 
+/// A block of cubes pressed into each other a little, among them some that are fixed, and a pusher.
+std::uint64_t block_hash(JobSystem* jobs, int edge) {
+    SpaceSettings settings;
+    settings.jobs = jobs;
+    Space space(settings);
+    space.set_ground(0.0);
+    const BodyShape cube = BodyShape::unit_cube();
+    for (int y = 0; y < edge; y++)
+        for (int z = 0; z < edge; z++)
+            for (int x = 0; x < edge; x++) {
+                BodySettings s;
+                s.pose.position = {x * 0.995, y * 0.995, z * 0.995};
+                const bool pusher = x == edge - 1 && y == edge / 2 && z == edge / 2;
+                if (pusher) {
+                    s.motion = MotionType::kinematic;
+                    s.velocity = {-1.5f, 0, 0.2f};
+                }
+                if (x == edge / 2 && y == 0) s.motion = MotionType::fixed;
+                space.add_body(cube, s);
+            }
+    space.step(kTick);
+    EXPECT_GT(space.contacts().size(), std::size_t(2 * edge * edge * edge));
+    for (int i = 0; i < 4; i++) space.step(kTick);
+    return hash_of(space);
+}
+
+TEST(Threads, SameBitsInManyParts) {
+    for (const int edge : {8, 12}) {  // two parts and four
+        const std::uint64_t alone = block_hash(nullptr, edge);
+        for (const int n : {2, 5}) {
+            Workers workers(n);
+            EXPECT_EQ(block_hash(&workers, edge), alone) << n << " threads";
+        }
+    }
+}
+
 TEST(Threads, SameBits) {
     const std::vector<std::uint64_t> alone = heap_hashes(nullptr);
     for (const int n : {2, 3}) {
