@@ -236,7 +236,7 @@ bool Simulation::State::apply(Waiting& w) {
         level->blast(blast->point, blast->power);
     } else if (const auto* dig = std::get_if<DigRequest>(&w.request)) {
         if (dig->group == kTerrainId) {
-            if (level->terrain().has(dig->cell)) level->set_terrain(dig->cell, kAir);
+            level->break_terrain(dig->cell);
         } else if (const auto group = encoder.find(dig->group)) {
             level->remove_block(*group, dig->cell);
         }  // else it went while the request was on its way

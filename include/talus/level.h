@@ -178,7 +178,7 @@ class BlastTargets {
     };
     /// Adds what overlaps the box, always in the same order.
     virtual void find(const DBox& box, std::vector<Target>& out) = 0;
-    /// @param velocity  to add, m/s
+    /// May call the level, also to blast in turn. @param velocity  to add, m/s
     /// @param exposure  share of the target that nothing shields, 0..1
     /// @param energy  of the blast that arrives, of its power: for damage
     virtual void push(std::uint64_t id, Vec3 velocity, float exposure, float energy) = 0;
@@ -271,7 +271,7 @@ class Level {
     /// Empty grids and those over the limits of grid.h make no group: the id is then invalid. Pre (assert):
     /// the grid is of this level's table.
     GroupId add_group(Grid grid, const GroupSettings& settings);
-    void remove_group(GroupId id);
+    void remove_group(GroupId id);  ///< its blocks count as destroyed, without drops
     bool exists(GroupId id) const;
     std::optional<GroupView> group(GroupId id) const;
     /// Every group in id order (index).

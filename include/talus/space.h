@@ -123,7 +123,7 @@ class Body {
     friend bool operator==(const Body&, const Body&) = default;
 
     Pose pose() const;                ///< position = origin of the shape's frame
-    void set_pose(const Pose& pose);  ///< wakes
+    void set_pose(const Pose& pose);  ///< wakes it and its neighbours
     DVec3 center_of_mass() const;     ///< world
     Vec3 local_center_of_mass() const;
     DVec3 to_world(Vec3 local) const;
@@ -131,13 +131,13 @@ class Body {
     Vec3 direction_to_world(Vec3 local) const;
     Vec3 direction_to_local(Vec3 world) const;
 
-    Vec3 velocity() const;  ///< of the centre of mass
-    void set_velocity(Vec3 velocity);
-    Vec3 spin() const;
-    void set_spin(Vec3 spin);
+    Vec3 velocity() const;             ///< of the centre of mass, m/s, world axes
+    void set_velocity(Vec3 velocity);  ///< wakes; a fixed body keeps none
+    Vec3 spin() const;                 ///< rad/s, world axes
+    void set_spin(Vec3 spin);          ///< likewise
     Vec3 velocity_at(DVec3 world_point) const;
 
-    /// Last exactly one Space::step; ignored while asleep.
+    /// Last exactly one Space::step; ignored while asleep. N, N m. Numbers not finite: quarantine.
     void add_force(Vec3 force);
     void add_force_at(Vec3 force, DVec3 world_point);
     void add_torque(Vec3 torque);
@@ -145,7 +145,7 @@ class Body {
     void add_impulse(Vec3 impulse);
     void add_impulse_at(Vec3 impulse, DVec3 world_point);
 
-    float mass() const;
+    float mass() const;       ///< kg
     SymMat3 inertia() const;  ///< about the centre of mass, body axes
     DBox bounds() const;      ///< world
     float friction() const;
@@ -153,11 +153,11 @@ class Body {
     float restitution() const;
     void set_restitution(float restitution);
     float gravity_factor() const;
-    void set_gravity_factor(float factor);
+    void set_gravity_factor(float factor);  ///< wakes
     Layer layer() const;
-    void set_layer(Layer layer);
+    void set_layer(Layer layer);  ///< wakes it and its neighbours
     MotionType motion() const;
-    void set_motion(MotionType motion);
+    void set_motion(MotionType motion);  ///< likewise; lets a quarantined body go
     void* owner() const;
     void set_owner(void* owner);
 
@@ -174,7 +174,7 @@ class Body {
 
     bool is_asleep() const;
     void activate();
-    void sleep();
+    void sleep();  ///< at once, wherever it is; dynamic bodies only
 
     const BodyShape& shape() const;
     /// A new shape in the same frame (blocks added or removed). Velocity is kept at every point that stays:
@@ -243,7 +243,7 @@ class Space {
     Space& operator=(const Space&) = delete;
 
     const SpaceSettings& settings() const;
-    void set_paused(bool paused);
+    void set_paused(bool paused);  ///< steps then do nothing but forget forces
     /// false: wakes everything, and nothing falls asleep again.
     void set_allow_sleep(bool allow);
     /// All layers but fixed against fixed collide, and falling_through_soft passes soft_terrain, unless set
@@ -268,15 +268,15 @@ class Space {
     /// Terrain cells changed: wakes what sleeps within 1.5 cells.
     void terrain_changed(const CellBox& cells);
 
-    Body add_body(const BodyShape& shape, const BodySettings& settings);
-    void remove_body(Body body);  ///< wakes what rested on it
-    Body body(BodyId id);         ///< a handle, whether it exists or not
+    Body add_body(const BodyShape& shape, const BodySettings& settings);  ///< of no mass: it does not move
+    void remove_body(Body body);                                          ///< wakes what rested on it
+    Body body(BodyId id);  ///< a handle, whether it exists or not
     std::size_t body_count() const;
     std::size_t awake_count() const;
     /// Every body in the order of their ids' index.
     void for_each_body(void (*f)(void* context, Body body), void* context);
 
-    /// One step of dt seconds (a tick): forces added since the last one act, then last no longer.
+    /// One step of 0 < dt < 10 seconds (a tick): forces added since the last one act, then last no longer.
     void step(float dt);
 
     /// Contacts of the last step, in a fixed order.

@@ -246,7 +246,7 @@ std::vector<Cell> connected_terrain(const LevelState& level, Cell start, const C
     };
     std::set<Cell> found;
     std::vector<Cell> look{start};
-    if (!within.contains(start) || !solid(start)) return {};
+    if (!within.contains(start) || !solid(start) || max_blocks == 0) return {};
     found.insert(start);
     while (!look.empty()) {
         const Cell cell = look.back();

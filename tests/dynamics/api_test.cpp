@@ -332,6 +332,18 @@ TEST(Queries, TouchingListsWhatSleepsOnWhat) {
     EXPECT_TRUE(a.touching().bodies.empty());
 }
 
+TEST(Queries, TouchingIsNearerThanACentimetre) {
+    for (const double gap : {0.002, 0.008, 0.013, 0.05}) {
+        Rig rig(no_gravity());
+        rig.space.set_ground(0.0);
+        Body low = rig.cube({0, 0.5 + gap, 0}), high = rig.cube({0, 1.5 + 2 * gap, 0});
+        rig.space.step(kTick);
+        EXPECT_EQ(low.touching().terrain, gap < 0.01) << gap;
+        EXPECT_EQ(low.touching().bodies.size(), gap < 0.01 ? 1u : 0u) << gap;
+        EXPECT_EQ(high.touching().bodies.size(), gap < 0.01 ? 1u : 0u) << gap;
+    }
+}
+
 TEST(Queries, OverlapsAreOfShapesNotOfBounds) {
     BlockGround ground;
     Rig rig(no_gravity());

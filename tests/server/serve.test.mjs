@@ -194,20 +194,19 @@ test('a scene is chosen for all, and its action brings it down', async () => {
 
 test('the eight golden scenes are in the menu, stand, and come down', async () => {
   const other = await serve();
-  const page = await Page.open(other.port);
-  await page.until((p) => p.world.stats().connected);
-  const { entries } = page.world.scenes();
-  const titles = entries.slice(1).map((e) => e.title);
-  assert.deepEqual(titles, ['tower blasted at the base', 'balcony mined away', 'floor onto floor', 'bridge cut', 'chain reaction of houses',
-    'tumbling assembled ship', 'wear by two blasts', 'town under 100 blasts']);
-  for (let i = 1; i < entries.length; i++) {
-    page.send(page.world.scene(i));
-    await page.until((p) => p.world.scenes().current === i);
-    assert.equal(page.world.stats().awake, 0, `${titles[i - 1]} stands`);
+  const titles = ['tower blasted at the base', 'balcony mined away', 'floor onto floor', 'bridge cut', 'chain reaction of houses',
+    'tumbling assembled ship', 'wear by two blasts', 'town under 100 blasts'];
+  for (const [i, title] of titles.entries()) {
+    const page = await Page.open(other.port); // each may choose a few scenes only
+    await page.until((p) => p.world.stats().connected);
+    assert.deepEqual(page.world.scenes().entries.slice(1).map((e) => e.title), titles);
+    page.send(page.world.scene(i + 1));
+    await page.until((p) => p.world.scenes().current === i + 1);
+    assert.equal(page.world.stats().awake, 0, `${title} stands`);
     page.send(page.world.act());
     await page.until((p) => p.world.stats().awake > 0);
+    page.close();
   }
-  page.close();
   assert.equal(await end(other), 0);
 });
 

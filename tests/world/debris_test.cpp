@@ -1,5 +1,5 @@
 // Small pieces that came off by force crumble when they have slept long enough, whatever stirs them.
-#include "talus/level.h"
+#include "blocks_level.h"
 
 #include <gtest/gtest.h>
 
@@ -16,6 +16,34 @@ LevelSettings flat() {
 }
 
 // A row of blocks that nearly touch, each to go a little later than the one before it, which wakes it.
+/// Beyond the limit those that lie longest go first.
+TEST(Debris, BeyondTheLimitTheLongestAsleepGoesFirst) {
+    LevelSettings s = flat_ground();
+    s.debris_ticks = 0;
+    BlocksLevel b(s);
+    std::vector<GroupId> ids;
+    for (int i = 0; i < 4; i++) {
+        Grid g = b.grid();
+        g.set({0, 0, 0}, b.stone);
+        ids.push_back(b.level.add_group(std::move(g), {.pose = {{3.0 * i, 0, 0}, {}}, .asleep = true}));
+        b.level.set_debris(ids.back(), 1000);
+    }
+    const int awake_for[] = {20, 0, 40, 10};
+    for (int tick = 0; tick < 60; tick++) {
+        for (std::size_t i = 0; i < 4; i++)
+            if (tick < awake_for[i]) b.level.group(ids[i])->body.activate();
+        b.run(1);
+    }
+    for (const std::size_t next : {1, 3, 0, 2}) {
+        s.debris_max_groups = int(b.level.groups().size()) - 1;
+        if (s.debris_max_groups == 0) break;  // 0: no limit
+        b.level.change_settings(s);
+        b.run(2);
+        EXPECT_FALSE(b.level.exists(ids[next])) << next;
+        EXPECT_EQ(b.level.groups().size(), std::size_t(s.debris_max_groups));
+    }
+}
+
 TEST(Debris, WhatCrumblesDoesNotMakeItsNeighboursWaitAnew) {
     Level level(flat());
     const BlockId stone = level.table().add(blockgame_stone());

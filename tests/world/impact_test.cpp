@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace talus {
 namespace {
 
@@ -85,6 +87,31 @@ TEST_F(Impact, BothSidesAreWornAndWornThroughBlocksGo) {
     EXPECT_FALSE(level.group(target)->grid->has({0, 0, 0}));
     EXPECT_EQ(level.stats().destroyed, 2u);
     EXPECT_EQ(level.stats().blocks, 8u);
+}
+
+/// A bar meets seven others at once, a block of it each.
+TEST_F(Impact, ABarThatHitsSevenIsWornInFourBlocks) {
+    const BlockId id = block(1250, "heavy");
+    Grid g(level.table());
+    for (int z = 0; z < 13; z++) g.set({0, 0, z}, id);
+    const GroupId hitter =
+        level.add_group(std::move(g), {.pose = {{8, 0, 0}, {}}, .velocity = {8, 0, 0}, .bears_load = true});
+    for (int z = 0; z < 13; z += 2) {
+        Grid rod(level.table());
+        for (int x = 0; x < 3; x++) rod.set({x, 0, 0}, id);
+        level.add_group(std::move(rod), {.pose = {{10, 0, double(z)}, {}}});
+    }
+    int ticks = 0, blocks = 0;
+    for (; blocks == 0 && ticks < 20; ticks++) {
+        level.tick();
+        blocks = 0;
+        for (int z = 0; z < 13; z++) blocks += worn(hitter, {0, 0, z}) > 0;
+    }
+    std::set<std::uint32_t> others;  // were there more than four to choose from?
+    for (const LevelEvent& e : level.events())
+        if (e.kind == LevelEvent::Kind::impact) others.insert(std::uint32_t(e.point.z));
+    EXPECT_EQ(others.size(), 7u);
+    EXPECT_EQ(blocks, 4);
 }
 
 TEST_F(Impact, AtMostFourBlocksAGroupATick) {
