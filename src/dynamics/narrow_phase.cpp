@@ -624,11 +624,11 @@ float NarrowPhase::collide_world(Chunk& chunk, Pair& pair, Vec3 ahead, float mar
             p.friction_b = sane_friction(chunk.patch.friction_at(*world_, home, inside));
         }
     };
-    if (shape.bricks && world_->grid && !world_->has_ground)
+    if (shape.bricks && world_->grid && !(world_->has_ground && lo.y < world_->ground))
         chunk.near.each_tile(*world_, {shape, turn, offset, home, axes, around}, first, last,
                              [&] { collide_cells(chunk.near.bounds, chunk.near.boxes); });
     else
-        each_tile(first, last, [&](const CellBox& cells) { collide_cells(cells, {}); });
+        each_tile(*world_, first, last, [&](const CellBox& cells) { collide_cells(cells, {}); });
     if (world_->smooth) {
         const std::size_t before = chunk.points.size();
         const float d =

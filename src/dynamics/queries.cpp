@@ -196,7 +196,7 @@ void each_patch(const WorldSolids& world, DVec3 lo, DVec3 hi, F&& f) {
         return;
     }
     const DVec3 origin{home.x * size, home.y * size, home.z * size};
-    each_tile(first, last, [&](const CellBox& cells) {
+    each_tile(blocks, first, last, [&](const CellBox& cells) {
         patch.gather(blocks, origin, home, cells, false, {}, {});
         f(patch);
     });

@@ -255,13 +255,13 @@ float Sweep::against_world(const BodyStore& bodies, const WorldSolids& world,
                 step, p.angle * (s1 - s0) * h.radius);
             if (share < best) best = share;
         };
-        if (h.shape->bricks && world.grid && !world.has_ground) {
+        if (h.shape->bricks && world.grid && !(world.has_ground && lo.y < world.ground)) {
             const SharedAxes axes(to_own);
             const Vec3 offset = to_own * to_float(origin - p.from) + h.com;
             chunk.near.each_tile(world, {*h.shape, to_own, offset, home, axes, travel * s1 + turned + kSkin},
                                  first, last, [&] { sweep_cells(chunk.near.bounds, chunk.near.boxes); });
         } else {
-            each_tile(first, last, [&](const CellBox& cells) { sweep_cells(cells, {}); });
+            each_tile(world, first, last, [&](const CellBox& cells) { sweep_cells(cells, {}); });
         }
         if (best < 1) return s0 + (s1 - s0) * best;
     }

@@ -78,9 +78,11 @@ class TerrainPatch {
     std::vector<CollisionBox> odd_;
 };
 
-/// f(part) for each part of a region that fits into one patch, in a fixed order.
+/// f(part) for each part of a region that fits into one patch, in a fixed order. Without blocks all of it
+/// does.
 template <class F>
-void each_tile(Cell first, Cell last, F&& f) {
+void each_tile(const WorldSolids& world, Cell first, Cell last, F&& f) {
+    if (!world.grid) return void(f(CellBox{first, last}));
     constexpr int kTile = TerrainPatch::kMostCells;
     auto end = [](int from, int most) { return from + kTile - 1 < most ? from + kTile - 1 : most; };
     for (int y = first.y; y <= last.y; y += kTile)
