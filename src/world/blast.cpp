@@ -19,8 +19,8 @@ constexpr double kRaysPerSquareMetre = 4;  // on the sphere of the blast's reach
 constexpr double kMaxPower = 64;           // 85 m of reach; rays grow with its square
 // Share of the life that counts as used up when blasts wear a block: two that each fell just short break it.
 constexpr float kWornThrough = 0.98f;
-// Impulse of a blast over the whole sphere, N s for power 1: a stone block 2 m from TNT leaves at about 8
-// m/s.
+// Impulse of a blast over the whole sphere, N s for power 1: a stone block with its middle 2 m from TNT
+// leaves at about 6 m/s.
 constexpr double kImpulse = 80'000;
 constexpr float kLeastPush = 0.02f;  // m/s; weaker pushes wake nobody
 

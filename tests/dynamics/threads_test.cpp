@@ -102,5 +102,43 @@ TEST(Threads, SameBits) {
     }
 }
 
+/// Flat ground that tells who asked.
+struct AskedGround : SmoothGround {
+    bool alone = false;
+    std::thread::id owner = std::this_thread::get_id();
+    mutable std::atomic<int> asked = 0, elsewhere = 0;
+    std::optional<SurfacePoint> surface_near(DVec3 p, float reach) const override {
+        asked++;
+        if (std::this_thread::get_id() != owner) elsewhere++;
+        if (p.y > double(reach)) return std::nullopt;
+        return SurfacePoint{float(p.y), {0, 1, 0}};
+    }
+    bool one_thread() const override { return alone; }
+};
+
+TEST(Threads, GroundForOneThreadIsAskedFromOne) {
+    std::uint64_t hashes[2];
+    for (const bool alone : {true, false}) {
+        Workers workers(3);
+        AskedGround ground;
+        ground.alone = alone;
+        SpaceSettings settings;
+        settings.jobs = &workers;
+        Rig rig(settings);
+        rig.space.set_smooth_ground(&ground);
+        for (int i = 0; i < 225; i++) rig.cube({i % 15 * 1.4, 0.7 + 0.01 * (i % 7), i / 15 * 1.4});
+        rig.run(0.5f);
+        EXPECT_GT(ground.asked, 1000);
+        if (alone) {
+            EXPECT_EQ(ground.elsewhere, 0);
+            EXPECT_EQ(workers.calls, 0u);
+        } else {
+            EXPECT_GT(workers.calls, 0u);
+        }
+        hashes[alone] = hash_of(rig.space);
+    }
+    EXPECT_EQ(hashes[0], hashes[1]);
+}
+
 }  // namespace
 }  // namespace talus

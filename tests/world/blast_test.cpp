@@ -190,6 +190,64 @@ struct Dolls final : BlastTargets {
     }
 };
 
+struct OnePlayer : BlastTargets {
+    DVec3 at;
+    Vec3 pushed;
+    float exposure = 0, energy = 0;
+    void find(const DBox&, std::vector<Target>& out) override {
+        const DVec3 half{0.3, 0.9, 0.3};
+        out.push_back({7, {at - half, at + half}});
+    }
+    void push(std::uint64_t id, Vec3 velocity, float share, float left) override {
+        EXPECT_EQ(id, 7u);
+        pushed = velocity;
+        exposure = share;
+        energy = left;
+    }
+};
+
+/// In the open: 20 m/s at the middle, falling evenly to nothing at the reach (4 / 0.225 x 0.3 m for TNT).
+TEST(Blast, PushesAPlayerByItsNumbers) {
+    constexpr double kReach = 4 / 0.225 * 0.3;
+    for (const double distance : {1.0, 2.5, 5.0, 6.0}) {
+        BlocksLevel b(no_gravity());
+        OnePlayer player;
+        player.at = {distance, 0, 0};
+        b.level.set_blast_targets(&player);
+        b.level.blast({0, 0, 0}, 4);
+        const double share = distance < kReach ? 1 - distance / kReach : 0;
+        EXPECT_NEAR(player.pushed.x, 20 * share, 0.01) << distance;
+        EXPECT_NEAR(player.energy, 4 * share, 0.01) << distance;
+        EXPECT_EQ(player.exposure, share > 0 ? 1 : 0) << distance;
+    }
+}
+
+TEST(Blast, AStoneTwoMetresFromTntLeavesAtSix) {
+    BlocksLevel b(no_gravity());
+    Material tough = blockgame_stone();
+    tough.name = "tough";
+    tough.blast_resistance = 100;
+    Grid g = b.grid();
+    g.set({0, 0, 0}, b.level.table().add(tough));
+    const GroupId id = b.level.add_group(std::move(g), {.pose = {{1.5, -0.5, -0.5}, {}}});
+    b.level.blast({0, 0, 0}, 4);
+    ASSERT_TRUE(b.level.exists(id));
+    EXPECT_NEAR(b.level.group(id)->body.velocity().x, 6.2, 0.3);
+}
+
+TEST(Blast, IsOfPower64AtMost) {
+    BlocksLevel b;
+    for (const float power : {3.0f, 64.0f, 65.0f, 1e9f}) {
+        b.level.clear_events();
+        b.level.blast({0, 200, 0}, power);
+        ASSERT_EQ(b.level.events().size(), 1u);
+        EXPECT_EQ(b.level.events()[0].value, power < 64 ? power : 64);
+    }
+    b.level.clear_events();
+    for (const float none : {0.0f, -1.0f}) b.level.blast({0, 0, 0}, none);
+    EXPECT_TRUE(b.level.events().empty());
+}
+
 TEST(Blast, PushesPlayersByTheShareThatNothingShields) {
     BlocksLevel b;
     Dolls dolls;

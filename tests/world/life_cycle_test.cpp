@@ -37,6 +37,35 @@ Grid gate(BlocksLevel& b) {
     return g;
 }
 
+/// What is a quarter block below a block's foot holds it; without any support nothing is judged.
+TEST(LifeCycle, ASupportIsAQuarterBlockBelow) {
+    for (const double gap : {0.0, 0.2, 0.24, 0.26, 0.4}) {
+        BlocksLevel b(no_gravity());
+        b.fill({{-1, -1, -1}, {1, -1, 1}}, b.stone);
+        const GroupId id =
+            b.level.add_group(b.crane(52), {.pose = {{0, gap, 0}, {}}, .bears_load = true, .asleep = true});
+        b.level.check_structure_soon(id);
+        b.run(3);
+        EXPECT_EQ(b.level.groups().size(), gap < 0.25 ? 2u : 1u) << gap;
+    }
+}
+
+/// A check takes one tick, and one more for each 200,000 solids.
+TEST(LifeCycle, ALargeGroupsAnswerComesATickLater) {
+    for (const int edge : {40, 60}) {  // 64,000 and 216,000
+        BlocksLevel b;
+        Grid g = b.grid();
+        b.fill(g, {{-edge, 0, 0}, {-1, edge - 1, edge - 1}}, b.stone);
+        b.fill(g, {{0, edge - 1, 0}, {51, edge - 1, 0}}, b.stone);
+        const GroupId id = b.level.add_group(std::move(g), {.bears_load = true, .asleep = true});
+        b.level.check_structure_soon(id);
+        b.run(edge == 40 ? 1 : 2);
+        EXPECT_EQ(b.level.groups().size(), 1u) << edge;
+        b.run(1);
+        EXPECT_EQ(b.level.groups().size(), 2u) << edge;
+    }
+}
+
 /// In no gravity, so that nothing but the rule for creeping puts it to sleep: below 0.12 m/s and 0.06 rad/s
 /// for 30 ticks in a row, from 40 ticks of age on.
 TEST(LifeCycle, AGroupThatCreepsFallsAsleep) {

@@ -344,6 +344,18 @@ TEST_F(Protected, ACollapseLeavesItAndWhatStandsOnIt) {
     EXPECT_TRUE(b.level.terrain().empty());
 }
 
+TEST_F(Protected, AGroupThatIsHeldInItIsJudgedWhenItIsNot) {
+    b.level.unprotect(number);
+    const std::uint32_t end = b.level.protect({{50, 0, -2}, {60, 9, 3}});
+    const GroupId id = b.level.add_group(b.crane(56), {.bears_load = true, .asleep = true});
+    b.level.check_structure_soon(id);
+    b.run(3);
+    EXPECT_EQ(b.sizes(), (std::vector<std::size_t>{60})) << "held at both ends";
+    b.level.unprotect(end);  // nobody need ask
+    b.run(3);
+    EXPECT_GT(b.level.groups().size(), 1u);
+}
+
 TEST_F(Protected, DebrisDoesNotCrumbleInIt) {
     const auto block = [&](double x) {
         Grid g = b.grid();
