@@ -12,7 +12,9 @@ constexpr float kStepsAhead = 2;  // of motion
 constexpr float kSlabDepth = 6;   // metres, about
 constexpr int kMostSlabs = 64;
 constexpr std::size_t kFatChunk = 512;        // bodies
-constexpr std::size_t kFewShare = 16;         // one new box in so many bodies, or fewer, is few
+constexpr std::size_t kFewShare = 16;         // one box in so many bodies, or fewer, is few
+constexpr std::size_t kTreeShare = 40;        // one new box in so many bodies, or fewer: the tree is asked
+constexpr std::size_t kTreeChunk = 8;         // of new boxes
 constexpr int kMostScans = 8;                 // of all boxes, which cost as much as many new ones in the tree
 constexpr std::uint32_t kSortPairsEvery = 4;  // rounds
 constexpr double kOriginReach = 2048;         // the origin is moved when the bodies' middle is this far off
@@ -153,10 +155,10 @@ void BroadPhase::update(BodyStore& bodies, PairTable& table, const std::uint16_t
     for (const std::int32_t body : new_boxes_) behind_.set(body);
 
     clear_scratch(found_);
-    if (new_boxes_.size() * kFewShare > bodies.alive)
+    if (new_boxes_.size() * kTreeShare > bodies.alive)
         find_by_sweep(bodies, table, layers, jobs);
     else
-        find_by_tree(bodies, table, layers);
+        find_by_tree(bodies, table, layers, jobs);
     std::sort(found_.begin(), found_.end(),
               [](const NewPair& x, const NewPair& y) { return x.a != y.a ? x.a < y.a : x.b < y.b; });
     for (std::size_t k = 0; k < found_.size(); k++) {
@@ -174,17 +176,26 @@ bool BroadPhase::may_pair(const BodyStore& bodies, const PairTable& table, const
 }
 
 void BroadPhase::find_by_tree(const BodyStore& bodies, const PairTable& table,
-                              const std::uint16_t (&layers)[16]) {
+                              const std::uint16_t (&layers)[16], JobSystem* jobs) {
     put_behind();
     out_of_order_ += new_boxes_.size();
-    for (const std::int32_t i : new_boxes_) {
-        const Fat &now = fat_[std::size_t(i)], &before = before_[std::size_t(i)];
-        tree_.each_in(now, [&](std::int32_t j) {
-            if (i == j || !overlap(i, j) || before.meets(before_[std::size_t(j)])) return;
-            const std::int32_t a = i > j ? i : j, b = i > j ? j : i;
-            if (may_pair(bodies, table, layers, a, b)) found_.push_back({a, b});
-        });
-    }
+    const std::size_t n = new_boxes_.size(), chunks = (n + kTreeChunk - 1) / kTreeChunk;
+    resize_scratch(found_in_, chunks);
+    in_chunks(jobs, chunks, [&](std::size_t chunk) {
+        std::vector<NewPair>& found = found_in_[chunk];
+        found.clear();
+        for (std::size_t k = chunk * kTreeChunk; k < (chunk + 1) * kTreeChunk && k < n; k++) {
+            const std::int32_t i = new_boxes_[k];
+            const Fat &now = fat_[std::size_t(i)], &before = before_[std::size_t(i)];
+            tree_.each_in(now, [&](std::int32_t j) {
+                if (i == j || !overlap(i, j) || before.meets(before_[std::size_t(j)])) return;
+                const std::int32_t a = i > j ? i : j, b = i > j ? j : i;
+                if (may_pair(bodies, table, layers, a, b)) found.push_back({a, b});
+            });
+        }
+    });
+    for (const std::vector<NewPair>& found : found_in_)
+        found_.insert(found_.end(), found.begin(), found.end());
 }
 
 void BroadPhase::find_by_sweep(const BodyStore& bodies, const PairTable& table,

@@ -74,7 +74,8 @@ class BroadPhase {
     void fresh_order(const BodyStore& bodies);
     void find_by_sweep(const BodyStore& bodies, const PairTable& table, const std::uint16_t (&layers)[16],
                        JobSystem* jobs);
-    void find_by_tree(const BodyStore& bodies, const PairTable& table, const std::uint16_t (&layers)[16]);
+    void find_by_tree(const BodyStore& bodies, const PairTable& table, const std::uint16_t (&layers)[16],
+                      JobSystem* jobs);
     static bool may_pair(const BodyStore& bodies, const PairTable& table, const std::uint16_t (&layers)[16],
                          std::int32_t a, std::int32_t b);
     void put_behind();
@@ -123,15 +124,16 @@ class BroadPhase {
     BitSet stale_;                       // touched since
     std::uint64_t new_boxes_since_ = 0;  // the last round, which comes when there were as many as bodies
     std::uint32_t rounds_ = 0;
-    std::vector<std::int32_t> order_;  // by lo.x, of the last sweep; then those added since
-    std::vector<char> in_order_;       // by body
-    std::size_t out_of_order_ = 0;     // boxes changed since the last sweep, in order_ or not
-    std::vector<std::int32_t> due_;    // of a call
-    std::vector<NewPair> found_;       // likewise
-    BoxTree tree_;                     // boxes that hold the fat ones, but of ...
-    BitSet behind_;                    // ... bodies with another fat box by now
-    BitSet strayed_;                   // bodies whose bounds its box may not hold
-    int scans_ = 0;                    // queries answered without it since it was up to date
+    std::vector<std::int32_t> order_;             // by lo.x, of the last sweep; then those added since
+    std::vector<char> in_order_;                  // by body
+    std::size_t out_of_order_ = 0;                // boxes changed since the last sweep, in order_ or not
+    std::vector<std::int32_t> due_;               // of a call
+    std::vector<NewPair> found_;                  // likewise
+    std::vector<std::vector<NewPair>> found_in_;  // by chunk of new boxes
+    BoxTree tree_;                                // boxes that hold the fat ones, but of ...
+    BitSet behind_;                               // ... bodies with another fat box by now
+    BitSet strayed_;                              // bodies whose bounds its box may not hold
+    int scans_ = 0;                               // queries answered without it since it was up to date
     // Slabs of the last sweep.
     float first_z_ = 0, slabs_per_metre_ = 1;
     int slab_count_ = 1;

@@ -193,7 +193,8 @@ void Space::State::quarantine_bad_input() {
         const BodyCold& c = bodies.cold[std::size_t(i)];
         if (bodies.bad[i]) quarantine(i);
         if (!bodies.awake(i)) return;
-        if (!is_finite(h.velocity) || !is_finite(h.spin) || !is_finite(c.force) || !is_finite(c.torque)) {
+        const bool bad_force = bodies.forced[i] && !(is_finite(c.force) && is_finite(c.torque));
+        if (!is_finite(h.velocity) || !is_finite(h.spin) || bad_force) {
             quarantine(i);
             return;
         }
