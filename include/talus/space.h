@@ -275,6 +275,8 @@ class Space {
     std::size_t awake_count() const;
     /// Every body in the order of their ids' index.
     void for_each_body(void (*f)(void* context, Body body), void* context);
+    /// Likewise of those that move: awake, or kinematic with a velocity. Costs nothing for the others.
+    void for_each_moving(void (*f)(void* context, Body body), void* context);
 
     /// One step of 0 < dt < 10 seconds (a tick): forces added since the last one act, then last no longer.
     void step(float dt);

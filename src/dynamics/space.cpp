@@ -799,6 +799,13 @@ void Space::for_each_body(void (*f)(void* context, Body body), void* context) {
         if (state_->bodies.hot[std::size_t(i)].exists) f(context, Body(this, state_->bodies.id(i)));
 }
 
+void Space::for_each_moving(void (*f)(void* context, Body body), void* context) {
+    const BitSet moving = state_->bodies.moving;  // f may wake others
+    moving.each([&](std::int32_t i) {
+        if (state_->bodies.hot[std::size_t(i)].exists) f(context, Body(this, state_->bodies.id(i)));
+    });
+}
+
 std::span<const Contact> Space::contacts() const { return state_->contacts; }
 std::span<const BodyId> Space::quarantined() const { return state_->quarantined; }
 

@@ -232,12 +232,8 @@ void DensityField::prepare(const DBox& box) {
 
 void DensityField::prepare(Space& space) {
     uses_++;
-    space.for_each_body(
-        [](void* field, Body body) {
-            if (body.motion() != MotionType::fixed && !body.is_asleep())
-                static_cast<DensityField*>(field)->prepare(body.bounds());
-        },
-        this);
+    space.for_each_moving(
+        [](void* field, Body body) { static_cast<DensityField*>(field)->prepare(body.bounds()); }, this);
     evict();
 }
 

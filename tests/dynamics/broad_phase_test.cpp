@@ -161,6 +161,9 @@ TEST(BroadPhase, PairsOfWhatMovesAreWatchedAndNoOthers) {
                              (h.velocity != Vec3{} || h.spin != Vec3{});
             ASSERT_EQ(s.bodies.moving[i], (h.dynamic && !h.asleep) || led) << i << ", step " << step;
         }
+        std::size_t all = 0;
+        scene.space.for_each_moving([](void* n, Body) { ++*static_cast<std::size_t*>(n); }, &all);
+        ASSERT_EQ(all, s.bodies.moving.count());
     }
     EXPECT_GT(watched, 1000u);
     EXPECT_GT(rest, 1000u);
