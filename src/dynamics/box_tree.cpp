@@ -1,5 +1,7 @@
 #include "dynamics/box_tree.h"
 
+#include "base/give_back.h"
+
 namespace talus {
 
 namespace {
@@ -22,7 +24,7 @@ std::int32_t BoxTree::take() {
     return i;
 }
 
-void BoxTree::give_back(std::int32_t i) {
+void BoxTree::let_go(std::int32_t i) {
     at(i).parent = free_;
     free_ = i;
 }
@@ -103,7 +105,7 @@ void BoxTree::detach(std::int32_t leaf) {
     const std::int32_t other = at(parent).child[at(parent).child[0] == leaf ? 1 : 0];
     const std::int32_t above = at(parent).parent;
     replace(above, parent, other);
-    give_back(parent);
+    let_go(parent);
     mend_upwards(above);
 }
 
@@ -111,6 +113,7 @@ void BoxTree::put(std::int32_t name, const Bounds& box) {
     if (std::size_t(name) >= leaf_of_.size()) leaf_of_.resize(std::size_t(name) + 1, -1);
     std::int32_t& leaf = leaf_of_[std::size_t(name)];
     if (leaf < 0) {
+        count_++;
         leaf = take();
         at(leaf).child[0] = name;
         at(leaf).box = box;
@@ -128,8 +131,19 @@ void BoxTree::remove(std::int32_t name) {
     if (!has(name)) return;
     std::int32_t& leaf = leaf_of_[std::size_t(name)];
     detach(leaf);
-    give_back(leaf);
+    let_go(leaf);
     leaf = -1;
+    count_--;
+    if (has_too_much(nodes_, 2 * count_)) shrink();
+}
+
+/// What is in is put into a new tree, and the memory of what was there once goes.
+void BoxTree::shrink() {
+    BoxTree fit;
+    fit.nodes_.reserve(3 * count_);
+    for (std::size_t i = 0; i < leaf_of_.size(); i++)
+        if (leaf_of_[i] >= 0) fit.put(std::int32_t(i), at(leaf_of_[i]).box);
+    *this = std::move(fit);
 }
 
 }  // namespace talus

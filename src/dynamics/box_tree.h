@@ -72,6 +72,7 @@ class BoxTree {
             open[n++] = node.child[0];
         }
     }
+    std::size_t memory() const { return nodes_.capacity() * sizeof(Node); }
     int height() const { return root_ < 0 ? 0 : nodes_[std::size_t(root_)].height; }
 
  private:
@@ -84,17 +85,19 @@ class BoxTree {
     };
     Node& at(std::int32_t i) { return nodes_[std::size_t(i)]; }
     std::int32_t take();
-    void give_back(std::int32_t node);
+    void let_go(std::int32_t node);
     void insert(std::int32_t leaf);
     void detach(std::int32_t leaf);
     void replace(std::int32_t parent, std::int32_t child, std::int32_t by);
     void measure(std::int32_t node);
     void mend_upwards(std::int32_t node);
+    void shrink();
     std::int32_t balance(std::int32_t node);
 
     std::vector<Node> nodes_;
     std::vector<std::int32_t> leaf_of_;  // by name; -1: not in
     std::int32_t root_ = -1, free_ = -1;
+    std::size_t count_ = 0;  // of leaves
 };
 
 }  // namespace talus

@@ -74,5 +74,17 @@ TEST(BoxTree, StaysShallow) {
     }
 }
 
+TEST(BoxTree, GivesMemoryBack) {
+    BoxTree tree;
+    const Bounds box{{0, 0, 0}, {1, 1, 1}};
+    for (int i = 0; i < 10000; i++) tree.put(i, box);
+    const std::size_t full = tree.memory();
+    for (int i = 0; i < 9900; i++) tree.remove(i);
+    EXPECT_LT(tree.memory(), full / 10);
+    int found = 0;
+    tree.each_in(box, [&](std::int32_t i) { found += i >= 9900; });
+    EXPECT_EQ(found, 100);
+}
+
 }  // namespace
 }  // namespace talus
