@@ -46,42 +46,69 @@ double mean(const std::vector<double>& v, std::size_t from, std::size_t to) {
     return to > from ? sum / double(to - from) : 0;
 }
 
-/// Cubes asleep on a floor, two metres apart, and none or one that slides to and fro in a lane between them.
+/// Least of several runs: others use the machine too. The first is a warm-up.
+template <class F>
+double least_us(int runs, int times, F&& f) {
+    double best = 1e30;
+    for (int run = 0; run <= runs; run++) {
+        const double start = cpu_ms();
+        for (int i = 0; i < times; i++) f(i);
+        if (run > 0) best = std::min(best, (cpu_ms() - start) * 1000 / times);
+    }
+    return best;
+}
+
+/// Cubes asleep on a floor, two metres apart in rows, with a lane in the middle.
+void add_sleepers(Space& space, int n) {
+    space.set_ground(0.0);
+    BodySettings b;
+    b.asleep = true;
+    for (int i = 0; i < n; i++) {
+        b.pose.position = {2.0 * (i % 200), 0.5, (i < n / 2 ? 0 : 4) + 2.0 * (i / 200)};
+        space.add_body(BodyShape::unit_cube(), b);
+    }
+}
+
+/// A step beside them, with none awake or one that slides to and fro in the lane; then questions about them.
 int run_sleepers(bool as_json) {
+    const auto tell = [&](int sleepers, const char* what, double us) {
+        std::printf(as_json ? "{\"sleepers\":%d,\"what\":\"%s\",\"us\":%.2f}\n" : "%6d asleep, %s: %.2f us\n",
+                    sleepers, what, us);
+    };
     for (const int awake : {0, 1})
         for (const int sleepers : {0, 1000, 10000, 40000}) {
             Space space;
-            space.set_ground(0.0);
-            const BodyShape cube = BodyShape::unit_cube();
-            BodySettings b;
-            b.asleep = true;
-            for (int i = 0; i < sleepers; i++) {
-                b.pose.position = {2.0 * (i % 200), 0.5, (i < sleepers / 2 ? 0 : 4) + 2.0 * (i / 200)};
-                space.add_body(cube, b);
-            }
+            add_sleepers(space, sleepers);
             Body slider;
             if (awake) {
-                b.asleep = false;
+                BodySettings b;
                 b.friction = 0;
                 b.pose.position = {20, 0.5, 2 + 2.0 * (sleepers / 400)};
-                slider = space.add_body(cube, b);
+                slider = space.add_body(BodyShape::unit_cube(), b);
             }
-            constexpr int kSteps = 240;
-            double best = 1e30;  // of runs of so many steps: others use the machine too
-            for (int run = 0; run < 12; run++) {
-                const double start = cpu_ms();
-                for (int i = 0; i < kSteps; i++) {
-                    if (awake && i % 120 == 0) slider.set_velocity({i ? -2.0f : 2.0f, 0, 0});
-                    space.step(1.0f / 60);
-                }
-                if (run > 0) best = std::min(best, (cpu_ms() - start) * 1000 / kSteps);
-            }
-            if (as_json)
-                std::printf("{\"sleepers\":%d,\"awake\":%zu,\"step_us\":%.2f}\n", sleepers,
-                            space.awake_count(), best);
-            else
-                std::printf("%6d asleep, %zu awake: %.2f us a step\n", sleepers, space.awake_count(), best);
+            tell(sleepers, awake ? "step, one awake" : "step, none awake", least_us(11, 240, [&](int i) {
+                     if (awake && i % 120 == 0) slider.set_velocity({i ? -2.0f : 2.0f, 0, 0});
+                     space.step(1.0f / 60);
+                 }));
         }
+    for (const int sleepers : {1000, 10000, 40000}) {
+        Space space;
+        add_sleepers(space, sleepers);
+        space.step(1.0f / 60);
+        const auto ask = [&](const char* what, auto&& f) {
+            tell(sleepers, what, least_us(11, 300, [&](int i) {
+                     const double x = i * 7 % 200, z = i * 13 % 40;
+                     f(DVec3{x, 8, z});
+                 }));
+        };
+        ask("ray of 60 m", [&](DVec3 at) { space.cast_ray(at, {0.6f, -0.3f, 0.5f}, 60); });
+        ask("ball of 20 m", [&](DVec3 at) { space.cast_sphere(at, 0.3f, {0.6f, -0.3f, 0.5f}, 20); });
+        ask("bodies in 6 m", [&](DVec3 at) { space.bodies_in({at - DVec3{3, 8, 3}, at + DVec3{3, 0, 3}}); });
+        ask("terrain_changed", [&](DVec3 at) {
+            const Cell c{int(at.x), 20, int(at.z)};
+            space.terrain_changed({c, c});
+        });
+    }
     return 0;
 }
 
