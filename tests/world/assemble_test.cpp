@@ -62,7 +62,7 @@ TEST(Assemble, TakesTheConnectedBuildWithinItsBoxAndLimit) {
     b.level.set_terrain({6, 2, 0}, b.torch);
     const std::size_t before = b.level.terrain().block_count();
     EXPECT_EQ(b.level.assemble({0, 1, 0}, kAbove, 11), GroupId{}) << "12 with what hangs";
-    for (const std::size_t too_few : {0, 1, 9})
+    for (const std::size_t too_few : {0u, 1u, 9u})
         EXPECT_EQ(b.level.assemble({0, 1, 0}, kAbove, too_few), GroupId{}) << "10 solids, and what hangs";
     EXPECT_EQ(b.level.assemble({6, 1, 0}, kAbove, 0), GroupId{});
     EXPECT_EQ(b.level.assemble({0, 9, 0}, kAbove, 99), GroupId{}) << "air";

@@ -34,7 +34,7 @@ TEST(Debris, BeyondTheLimitTheLongestAsleepGoesFirst) {
             if (tick < awake_for[i]) b.level.group(ids[i])->body.activate();
         b.run(1);
     }
-    for (const std::size_t next : {1, 3, 0, 2}) {
+    for (const std::size_t next : {1u, 3u, 0u, 2u}) {
         s.debris_max_groups = int(b.level.groups().size()) - 1;
         if (s.debris_max_groups == 0) break;  // 0: no limit
         b.level.change_settings(s);

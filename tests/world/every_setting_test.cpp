@@ -166,7 +166,7 @@ TEST(EverySetting, StructuresGrowByWhatIsSetBesideThem) {
 /// The seed draws the drops, and nothing else.
 TEST(EverySetting, TheSeedDrawsTheDrops) {
     std::map<std::vector<int>, int> draws;
-    for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    for (const std::uint64_t seed : {1u, 2u, 3u, 4u}) {
         for (int again = 0; again < 2; again++) {
             LevelSettings s = flat_ground();
             s.seed = seed;
