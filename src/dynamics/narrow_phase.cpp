@@ -112,6 +112,7 @@ void NarrowPhase::run(BodyStore& bodies, PairTable& table, const BroadPhase& bro
     table_ = &table;
     broad_ = &broad;
     world_ = &world;
+    if (world.grid) world.grid->bricks();  // are in order before several threads look
     layers_ = layers;
     dt_ = dt;
     active.clear();

@@ -84,6 +84,20 @@ template <class F>
 void each_tile(const WorldSolids& world, Cell first, Cell last, F&& f) {
     if (!world.grid) return void(f(CellBox{first, last}));
     constexpr int kTile = TerrainPatch::kMostCells;
+    constexpr double kManyTiles = 1000;
+    const double tiles = (1 + (double(last.x) - first.x) / kTile) * (1 + (double(last.y) - first.y) / kTile) *
+                         (1 + (double(last.z) - first.z) / kTile);
+    if (tiles > kManyTiles && tiles > double(world.grid->bricks().size())) {
+        // A body of millions of cells: brick by brick, and once for the ground plane.
+        if (world.has_ground) f(CellBox{first, first});
+        for (const Brick* brick : world.grid->bricks()) {
+            const Cell o = brick->origin();
+            if (o.x <= last.x && o.y <= last.y && o.z <= last.z && o.x + 7 >= first.x && o.y + 7 >= first.y &&
+                o.z + 7 >= first.z)
+                f(CellBox{o, o + Cell{7, 7, 7}});
+        }
+        return;
+    }
     auto end = [](int from, int most) { return from + kTile - 1 < most ? from + kTile - 1 : most; };
     for (int y = first.y; y <= last.y; y += kTile)
         for (int z = first.z; z <= last.z; z += kTile)

@@ -16,6 +16,8 @@ TEST(Regress, DamagedSnapshotsThatFuzzingFound) {
         {0x00, 0x00, 0x00, 0x67, 0x5b, 0x61, 0x6b, 0x2a},
         // A hit 2e11 cells from a group's zero, of which an int was made (with sanitizers).
         {0x65, 0x61, 0xff, 0x53, 0x26, 0xe4, 0x62, 0xe4},
+        // A body over so many cells that looking into each tile of them took minutes.
+        {0x02, 0xa3, 0x15, 0xb8, 0x42, 0x74, 0x72},
     };
     for (const auto& bytes : found) fuzz::try_snapshot(bytes);
 }
