@@ -155,7 +155,10 @@ void BroadPhase::update(BodyStore& bodies, PairTable& table, const std::uint16_t
     for (const std::int32_t body : new_boxes_) behind_.set(body);
 
     clear_scratch(found_);
-    if (new_boxes_.size() * kTreeShare > bodies.alive)
+    // Mending the tree after many had a new box costs some sweeps: not before it stays quiet.
+    quiet_updates_ = new_boxes_.size() * kTreeShare > bodies.alive ? 0 : quiet_updates_ + 1;
+    const bool mended = behind_.count() * kTreeShare <= bodies.alive;
+    if (quiet_updates_ == 0 || (!mended && quiet_updates_ <= kMostScans))
         find_by_sweep(bodies, table, layers, jobs);
     else
         find_by_tree(bodies, table, layers, jobs);

@@ -134,6 +134,7 @@ class BroadPhase {
     BitSet behind_;                               // ... bodies with another fat box by now
     BitSet strayed_;                              // bodies whose bounds its box may not hold
     int scans_ = 0;                               // queries answered without it since it was up to date
+    int quiet_updates_ = 0;                       // in a row, with few new boxes
     // Slabs of the last sweep.
     float first_z_ = 0, slabs_per_metre_ = 1;
     int slab_count_ = 1;
