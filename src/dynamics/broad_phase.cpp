@@ -156,7 +156,10 @@ void BroadPhase::update(BodyStore& bodies, PairTable& table, const std::uint16_t
 
     clear_scratch(found_);
     // Mending the tree after many had a new box costs some sweeps: not before it stays quiet.
-    quiet_updates_ = new_boxes_.size() * kTreeShare > bodies.alive ? 0 : quiet_updates_ + 1;
+    if (new_boxes_.size() * kTreeShare > bodies.alive)
+        quiet_updates_ = 0;
+    else if (quiet_updates_ <= kMostScans)
+        quiet_updates_++;
     const bool mended = behind_.count() * kTreeShare <= bodies.alive;
     if (quiet_updates_ == 0 || (!mended && quiet_updates_ <= kMostScans))
         find_by_sweep(bodies, table, layers, jobs);
