@@ -18,6 +18,7 @@
 #include "talus/blocks.h"
 #include "talus/math.h"
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -86,7 +87,12 @@ class Grid {
         swap(other);
         return *this;
     }
+    ~Grid();
     void swap(Grid& other) noexcept;
+
+    /// A hint that it is not looked into for long: a small one then takes some twenty bytes in place of its
+    /// bricks, until somebody does. Nothing that it answers changes.
+    void pack();
 
     const BlockTable& table() const { return *table_; }
 
@@ -148,6 +154,8 @@ class Grid {
         void remove(Brick* brick);
         void sort();
     };
+    void unpack() const;
+    std::optional<CellBox> packed_bounds() const;  // nullopt: it is not packed any more
     Brick* find(Cell brick_coord) const;
     Brick* find_for_write(Cell brick_coord);
     Brick* make_brick(Cell brick_coord);
@@ -161,7 +169,8 @@ class Grid {
     Brick* last_written_ = nullptr;  // edits come in runs within a brick
     std::size_t blocks_ = 0, solids_ = 0;
     std::uint64_t version_ = 0;
-    std::uint64_t content_ = 0;  // sum over the blocks, modulo 2^64
+    std::uint64_t content_ = 0;                           // sum over the blocks, modulo 2^64
+    mutable std::atomic<std::uint8_t*> packed_{nullptr};  // then there are no bricks (packed_grid.cpp)
 };
 
 /// Where a ray first meets a block.

@@ -29,6 +29,12 @@ void give_back(std::vector<T>& v) {
     v.swap(fit);
 }
 
+/// Before one more is added: a quarter more, where a vector would take twice as much.
+template <class T>
+void make_room(std::vector<T>& v) {
+    if (v.size() == v.capacity()) v.reserve(v.size() + v.size() / 4 + 16);
+}
+
 /// Nothing is left, and no memory: `v = {}` would keep it.
 template <class T>
 void drop(std::vector<T>& v) {

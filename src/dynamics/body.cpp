@@ -306,6 +306,7 @@ void Body::sleep() {
 const BodyShape& Body::shape() const {
     static const BodyShape nothing;
     const Access b = access_body(*this);
+    if (b) b.state->bodies.bring_shape(b.index);
     return b ? b.cold->shape : nothing;
 }
 

@@ -42,7 +42,10 @@ std::int32_t BodyStore::add(const BodyShape& shape, const BodySettings& s) {
     h.velocity = s.velocity;
     h.spin = s.spin;
     h.asleep = s.asleep && s.motion == MotionType::dynamic;
-    if (h.asleep) h.velocity = h.spin = {};
+    if (h.asleep) {
+        h.velocity = h.spin = {};
+        with_shape.set(i);
+    }
     Pose pose = s.pose;
     const BodySettings defaults;
     auto repair = [&](float& value, float otherwise) {
@@ -89,6 +92,7 @@ void BodyStore::remove(std::int32_t i) {
 }
 
 void BodyStore::refresh_mass(std::int32_t i) {
+    bring_shape(i);
     BodyHot& h = hot[std::size_t(i)];
     BodyCold& c = cold[std::size_t(i)];
     const BodyShape::Data& d = *c.shape.data();
@@ -185,6 +189,7 @@ void BodyStore::wake(std::int32_t i) {
     BodyHot& h = hot[std::size_t(i)];
     BodyCold& c = cold[std::size_t(i)];
     c.quiet_time = 0;
+    c.long_asleep = false;
     if (!h.asleep) return;
     h.asleep = false;
     c.rest_position = h.position;
@@ -199,6 +204,7 @@ void BodyStore::fall_asleep(std::int32_t i) {
     h.velocity = h.spin = {};
     cold[std::size_t(i)].sleep_position = h.position;
     moving.reset(i);
+    with_shape.set(i);
 }
 
 }  // namespace talus

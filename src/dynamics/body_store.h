@@ -11,7 +11,9 @@
 #include "dynamics/shape.h"
 #include "talus/space.h"
 
+#include <algorithm>
 #include <cassert>
+#include <iterator>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -40,6 +42,14 @@ struct alignas(64) BodyHot {
 };
 static_assert(sizeof(BodyHot) == 3 * 64);
 
+/// Makes the shape of a body again from what its owner knows of it: a sleeper that nothing moves beside does
+/// without.
+struct ShapeMaker {
+    bool (*can)(void* context, BodyId) = nullptr;  ///< null: of no body
+    BodyShape (*make)(void* context, BodyId) = nullptr;
+    void* context = nullptr;
+};
+
 /// The rest. Only of slots in use.
 struct BodyCold {
     std::int32_t slot = 0;
@@ -57,7 +67,13 @@ struct BodyCold {
     float density = 1000;
     float linear_damping = 0, angular_damping = 0, rolling_resistance = 0, gravity_factor = 1;
     void* owner = nullptr;
-    Vec3 force, torque;  ///< of this step, world axes, about the centre of mass
+    Vec3 force, torque;        ///< of this step, world axes, about the centre of mass
+    bool shapeless = false;    ///< ShapeMaker has its shape
+    bool long_asleep = false;  ///< since State::rest_shapes() ran last
+
+    // Contact with the world.
+    DVec3 world_origin;    ///< from where the anchors on the world are counted
+    DVec3 world_position;  ///< of this body when it was last collided with it
 
     // Sleep (sleep.h).
     float quiet_time = 0;
@@ -76,6 +92,7 @@ class ColdStore {
     BodyCold& take(std::size_t slot) {
         assert(at_[slot] < 0);
         at_[slot] = std::int32_t(all_.size());
+        if (all_.size() == all_.capacity()) all_.reserve(room_for(all_.size()));
         all_.emplace_back().slot = std::int32_t(slot);
         return all_.back();
     }
@@ -87,10 +104,15 @@ class ColdStore {
             at_[std::size_t(all_[std::size_t(hole)].slot)] = hole;
         }
         all_.pop_back();
-        give_back(all_);
+        if (4 * all_.capacity() <= 5 * room_for(all_.size())) return;
+        std::vector<BodyCold> fit;
+        fit.reserve(room_for(all_.size()));
+        std::move(all_.begin(), all_.end(), std::back_inserter(fit));
+        all_.swap(fit);
     }
 
  private:
+    static std::size_t room_for(std::size_t n) { return n + n / 8 + 16; }
     std::vector<std::int32_t> at_;  // by slot, in all_; -1: none
     std::vector<BodyCold> all_;
 };
@@ -136,6 +158,25 @@ class BodyStore {
         cold.give_up(std::size_t(i));
         hot[std::size_t(i)].shape = nullptr;
         free_.push_back(i);
+    }
+
+    ShapeMaker shapes;
+    BitSet with_shape;  ///< sleepers that may do without it: State::rest_shapes() is to look at them
+    /// Call before the shape of a sleeper is looked at.
+    void bring_shape(std::int32_t i) {
+        BodyCold& c = cold[std::size_t(i)];
+        if (!c.shapeless) return;
+        c.shapeless = false;
+        c.shape = shapes.make(shapes.context, id(i));
+        hot[std::size_t(i)].shape = c.shape.data();
+        with_shape.set(i);
+    }
+    /// Until then.
+    void rest_shape(std::int32_t i) {
+        BodyCold& c = cold[std::size_t(i)];
+        c.shapeless = true;
+        c.shape = BodyShape();
+        hot[std::size_t(i)].shape = nullptr;
     }
 
     /// Mass, centre and inertia from the shape; keeps the pose of the frame.

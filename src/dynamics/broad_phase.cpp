@@ -137,6 +137,7 @@ void BroadPhase::update(BodyStore& bodies, PairTable& table, const std::uint16_t
     };
     refit_due(false);
     if (new_boxes_.empty()) return;
+    bool sort_pairs = false;
     new_boxes_since_ += new_boxes_.size();
     if (new_boxes_since_ >= bodies.alive) {
         new_boxes_since_ = 0;
@@ -146,11 +147,11 @@ void BroadPhase::update(BodyStore& bodies, PairTable& table, const std::uint16_t
                 if (bodies.hot[std::size_t(i)].exists) due_.push_back(i);
             refit_due(true);
         }
-        if (++rounds_ % kSortPairsEvery == 0)
-            table.sort([&](std::int32_t body, std::int32_t head) {
-                bodies.hot[std::size_t(body)].first_pair = head;
-            });
+        sort_pairs = ++rounds_ % kSortPairsEvery == 0;
     }
+    if (sort_pairs || table.is_roomy())
+        table.sort(
+            [&](std::int32_t body, std::int32_t head) { bodies.hot[std::size_t(body)].first_pair = head; });
     stale_.clear();
     for (const std::int32_t body : new_boxes_) behind_.set(body);
 

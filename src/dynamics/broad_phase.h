@@ -53,6 +53,13 @@ class BroadPhase {
     std::vector<std::int32_t> near_way(const BodyStore& bodies, DVec3 from, Vec3 direction, float distance,
                                        float radius);
 
+    /// Between steps: what busier ones needed goes.
+    void drop_scratch() {
+        drop(slabs_);
+        drop(due_);
+        drop(found_);
+    }
+
     /// What a snapshot keeps (snapshot.cpp); the rest lives within one step.
     template <class A, class T>
     static void archive(A& a, T& v) {

@@ -196,6 +196,14 @@ void NarrowPhase::glance_at_all(JobSystem* jobs) {
     });
 }
 
+void NarrowPhase::drop_scratch() {
+    drop(active);
+    drop(beside_sleepers);
+    drop(lost_support);
+    drop(tangled_);
+    drop(chunks_);
+}
+
 /// When all other contacts are known: they tell which ways are open.
 void NarrowPhase::collide_tangled() {
     Chunk& chunk = chunks_[0];
@@ -449,7 +457,8 @@ void NarrowPhase::look_at(Chunk& chunk, std::int32_t i) {
     const Vec3 offset = mul_transposed(a.rotation, between);  // centre to centre, axes of a
     bool anew = pair.budget < 0 || (pair.touching && !(travel < kReuseTravel));
     if (!anew) {
-        const Vec3 moved = pair.b ? offset - pair.offset : to_float(a.position - pair.position);
+        const Vec3 moved = pair.b ? offset - pair.offset
+                                  : to_float(a.position - bodies_->cold[std::size_t(pair.a)].world_position);
         const float used = length(moved) + turn_between(turn, pair.turn) * (pair.b ? b.radius : a.radius);
         anew = !(used + (pair.touching ? 0 : motion) < pair.budget);
         if (!anew && !pair.touching) wait_for(i, pair.budget - used);
@@ -463,7 +472,10 @@ void NarrowPhase::look_at(Chunk& chunk, std::int32_t i) {
     if (!pair.touching) return;
     chunk.active.push_back({i, pair.a, pair.b, pair.first});
     chunk.hits += travel > kHitSpeed * dt_;
-    const Vec3 now = pair.b ? offset : mul_transposed(a.rotation, to_float(pair.origin - a.position));
+    const Vec3 now =
+        pair.b ? offset
+               : mul_transposed(a.rotation,
+                                to_float(bodies_->cold[std::size_t(pair.a)].world_origin - a.position));
     for (std::int32_t m = pair.first; m >= 0; m = table_->manifolds[std::size_t(m)].next)
         table_->manifolds[std::size_t(m)].offset = now;
 }
@@ -481,8 +493,11 @@ void NarrowPhase::collide_anew(Chunk& chunk, const Anew& p) {
     if (was_touching && !pair.touching) lose(chunk, pair);
     pair.turn = p.turn;
     pair.offset = p.offset;
-    if (!pair.b) pair.position = a.position;
-    const Vec3 now = pair.b ? p.offset : mul_transposed(a.rotation, to_float(pair.origin - a.position));
+    if (!pair.b) bodies_->cold[std::size_t(pair.a)].world_position = a.position;
+    const Vec3 now =
+        pair.b ? p.offset
+               : mul_transposed(a.rotation,
+                                to_float(bodies_->cold[std::size_t(pair.a)].world_origin - a.position));
     for (std::size_t m = first_found; m < chunk.manifolds.size(); m++) chunk.manifolds[m].offset = now;
     const bool in_place = !chunk.tangles && replace(chunk, pair, found);
     if (!in_place) chunk.found.push_back({p.pair, found});
@@ -501,10 +516,13 @@ int NarrowPhase::collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 of
     int found = 0;
     if (pair.b == 0) {
         if (a.round)
-            realign_manifolds(table_->manifolds, pair.first, pair.turn, turn,
-                              mul_transposed(a.rotation, to_float(pair.origin - a.position)));
+            realign_manifolds(
+                table_->manifolds, pair.first, pair.turn, turn,
+                mul_transposed(a.rotation,
+                               to_float(bodies_->cold[std::size_t(pair.a)].world_origin - a.position)));
         nearest = collide_world(chunk, pair, ahead, margin, reach);
-        offset = mul_transposed(a.rotation, to_float(pair.origin - a.position));
+        offset = mul_transposed(a.rotation,
+                                to_float(bodies_->cold[std::size_t(pair.a)].world_origin - a.position));
         found = build_manifolds(chunk, pair, turn, offset + a.com);
     } else if (a.round || b.round) {
         const Vec3 apart = offset + a.com - turn * b.com;
@@ -590,9 +608,10 @@ float NarrowPhase::collide_world(Chunk& chunk, Pair& pair, Vec3 ahead, float mar
         return Cell{floor_to_int(p.x), floor_to_int(p.y), floor_to_int(p.z)};
     };
     const Cell home = cell_at(a.position);
-    pair.origin = {home.x * double(size), home.y * double(size), home.z * double(size)};
+    const DVec3 origin{home.x * double(size), home.y * double(size), home.z * double(size)};
+    bodies_->cold[std::size_t(pair.a)].world_origin = origin;
     const Mat3 turn = transposed(a.rotation);
-    const Vec3 offset = mul_transposed(a.rotation, to_float(pair.origin - a.position)) + a.com;
+    const Vec3 offset = mul_transposed(a.rotation, to_float(origin - a.position)) + a.com;
     const bool no_terrain = !(layers_[a.layer] >> int(Layer::terrain) & 1);
     const bool pass_soft = !(layers_[a.layer] >> int(Layer::soft_terrain) & 1);
     // Where not all is known, a body looks again before it leaves what is.
@@ -608,10 +627,10 @@ float NarrowPhase::collide_world(Chunk& chunk, Pair& pair, Vec3 ahead, float mar
 
     const BodyShape::Data& shape = *a.shape;
     const Cell first = cell_at(lo), last = cell_at(hi);
-    const Vec3 region_lo = to_float(lo - pair.origin), region_hi = to_float(hi - pair.origin);
+    const Vec3 region_lo = to_float(lo - origin), region_hi = to_float(hi - origin);
     const SharedAxes axes(turn, ahead);
     auto collide_cells = [&](const CellBox& cells, std::span<const CellBox> only) {
-        chunk.patch.gather(*world_, pair.origin, home, cells, pass_soft, region_lo, region_hi, only);
+        chunk.patch.gather(*world_, origin, home, cells, pass_soft, region_lo, region_hi, only);
         if (chunk.patch.solids.empty()) return;
         const std::size_t before = chunk.points.size();
         const float d =

@@ -40,6 +40,9 @@ class NarrowPhase {
     /// A body woke after run(): its pairs with what slept beside it join.
     void join(std::int32_t body);
 
+    /// Between steps: what busier ones needed goes.
+    void drop_scratch();
+
  private:
     /// What a first look at a pair reads of a body.
     struct alignas(64) Glance {

@@ -6,37 +6,37 @@
 
 namespace talus {
 
-namespace {
-constexpr std::uint64_t kFreeKey = 0, kRemovedKey = 1;
+/// Where the hash has this pair, or a place that is free.
+std::size_t PairTable::place_of(std::int32_t a, std::int32_t b) const {
+    const std::size_t mask = hashed_.size() - 1;
+    for (std::size_t i = mix64(key(a, b)) & mask;; i = (i + 1) & mask) {
+        const std::int32_t pair = hashed_[i];
+        if (pair == kFree) return i;
+        if (pair >= 0 && waits[std::size_t(pair)].a == a && waits[std::size_t(pair)].b == b) return i;
+    }
 }
 
 std::int32_t PairTable::find(std::int32_t a, std::int32_t b) const {
-    if (keys_.empty()) return -1;
-    const std::size_t mask = keys_.size() - 1;
-    const std::uint64_t k = key(a, b);
-    for (std::size_t i = mix64(k) & mask; keys_[i] != kFreeKey; i = (i + 1) & mask)
-        if (keys_[i] == k) return values_[i];
-    return -1;
+    return hashed_.empty() ? kFree : hashed_[place_of(a, b)];
 }
 
-void PairTable::put(std::uint64_t k, std::int32_t value) {
-    if ((slots_taken_ + 1) * 2 > keys_.size()) {
+/// Pre: it is not there.
+void PairTable::put(std::int32_t pair) {
+    if ((slots_taken_ + 1) * 2 > hashed_.size()) {
         std::size_t size = 64;
         while (size < (used_ + 1) * 4) size *= 2;
-        std::vector<std::uint64_t> old_keys(size, kFreeKey);
-        std::vector<std::int32_t> old_values(size);
-        old_keys.swap(keys_);
-        old_values.swap(values_);
+        std::vector<std::int32_t> old(size, kFree);
+        old.swap(hashed_);
         slots_taken_ = 0;
-        for (std::size_t i = 0; i < old_keys.size(); i++)
-            if (old_keys[i] > kRemovedKey) put(old_keys[i], old_values[i]);
+        for (const std::int32_t p : old)
+            if (p >= 0) put(p);
     }
-    const std::size_t mask = keys_.size() - 1;
-    std::size_t i = mix64(k) & mask;
-    while (keys_[i] > kRemovedKey) i = (i + 1) & mask;
-    if (keys_[i] == kFreeKey) slots_taken_++;
-    keys_[i] = k;
-    values_[i] = value;
+    const PairWait& w = waits[std::size_t(pair)];
+    const std::size_t mask = hashed_.size() - 1;
+    std::size_t i = mix64(key(w.a, w.b)) & mask;
+    while (hashed_[i] >= 0) i = (i + 1) & mask;
+    if (hashed_[i] == kFree) slots_taken_++;
+    hashed_[i] = pair;
 }
 
 std::int32_t PairTable::add(std::int32_t a, std::int32_t b, std::int32_t& first_of_a,
@@ -48,6 +48,8 @@ std::int32_t PairTable::add(std::int32_t a, std::int32_t b, std::int32_t& first_
         pairs[std::size_t(i)] = Pair{};
     } else {
         i = std::int32_t(pairs.size());
+        make_room(pairs);
+        make_room(waits);
         pairs.emplace_back();
         waits.emplace_back();
     }
@@ -56,7 +58,7 @@ std::int32_t PairTable::add(std::int32_t a, std::int32_t b, std::int32_t& first_
     Pair& p = pairs[std::size_t(i)];
     p.a = a;
     p.b = b;
-    put(key(a, b), i);
+    put(i);
     used_++;
     auto link = [&](int side, std::int32_t& first) {
         p.next[side] = first;
@@ -91,13 +93,7 @@ void PairTable::remove(std::int32_t pair, std::int32_t& first_of_a, std::int32_t
     unlink(pair, 0, first_of_a);
     if (p.b != 0) unlink(pair, 1, first_of_b);
     free_manifolds(p.first);
-    const std::uint64_t k = key(p.a, p.b);
-    const std::size_t mask = keys_.size() - 1;
-    for (std::size_t i = mix64(k) & mask;; i = (i + 1) & mask)
-        if (keys_[i] == k) {
-            keys_[i] = kRemovedKey;
-            break;
-        }
+    hashed_[place_of(p.a, p.b)] = kRemoved;
     p.first = -1;
     p.touching = false;
     p.dead = true;
@@ -125,7 +121,7 @@ void PairTable::sort_pairs() {
 
 void PairTable::sort_manifolds() {
     std::vector<Manifold> sorted;
-    sorted.reserve(manifolds.size());
+    sorted.reserve(contacts_);
     for (Pair& p : pairs) {
         std::int32_t last = -1;
         for (std::int32_t m = p.first; m >= 0;) {
@@ -143,26 +139,27 @@ void PairTable::sort_manifolds() {
 void PairTable::clear_hash() {
     slots_taken_ = 0;
     // put() makes a table of up to eight times as many.
-    if (keys_.size() > 8 * used_ + 64) {
-        drop(keys_);
-        drop(values_);
-    } else {
-        std::fill(keys_.begin(), keys_.end(), kFreeKey);
-    }
+    if (hashed_.size() > 8 * used_ + 64)
+        drop(hashed_);
+    else
+        std::fill(hashed_.begin(), hashed_.end(), kFree);
 }
 
 std::int32_t PairTable::new_manifold() {
+    contacts_++;
     if (free_manifold_ >= 0) {
         const std::int32_t i = free_manifold_;
         free_manifold_ = manifolds[std::size_t(i)].next;
         return i;
     }
+    make_room(manifolds);
     manifolds.emplace_back();
     return std::int32_t(manifolds.size() - 1);
 }
 
 void PairTable::free_manifolds(std::int32_t first) {
     while (first >= 0) {
+        contacts_--;
         const std::int32_t next = manifolds[std::size_t(first)].next;
         manifolds[std::size_t(first)].next = free_manifold_;
         free_manifold_ = first;

@@ -2,7 +2,7 @@
 //
 // Layer: dynamics. A pair lives as long as the fat boxes of its bodies overlap. Body b = 0 is the world;
 // every dynamic body has one such pair. Anchors are kept in each body's own axes about its centre of mass
-// (for the world: about the pair's `origin`), so that a manifold stays true while both move together.
+// (for the world: about BodyCold::world_origin), so that a manifold stays true while both move together.
 // Determinism: the order of pairs depends on the order of their making only, never on the hash.
 // Tests: tests/dynamics/
 #pragma once
@@ -16,6 +16,8 @@
 #include <vector>
 
 namespace talus {
+
+class BodyStore;
 
 /// Contacts that share a normal, at most four. Rows of eight floats, so that eight manifolds are loaded and
 /// turned into columns at once.
@@ -42,22 +44,20 @@ struct alignas(32) Manifold {
 };
 static_assert(sizeof(Manifold) == 7 * 32);
 
-struct alignas(64) Pair {
+struct alignas(32) Pair {
     std::int32_t a = 0, b = 0;
     std::int32_t first = -1;  ///< manifold
     float budget = -1;        ///< motion left before contacts must be found anew; negative: now
-    Vec3 offset;              ///< when last collided: centre of b seen from a (world: see origin)
+    Vec3 offset;              ///< when last collided: centre of b seen from a (world: see BodyCold)
     Mat3 turn;                ///< when last collided: axes of b in those of a (world: of a)
-    // second line
-    float load = 0;  ///< normal force when one side fell asleep, N
+    float load = 0;           ///< normal force when one side fell asleep, N
     bool touching = false, dead = false;
     bool vetoed = false;              ///< by the space's ContactFilter: never collides
     std::uint32_t last_touch = 0;     ///< number of the last step(dt) with an impulse
     std::int32_t first_contact = -1;  ///< its first entry in Space::contacts() of that step
     std::int32_t next[2] = {-1, -1}, prev[2] = {-1, -1};  ///< lists of body a and body b
-    DVec3 origin;    ///< world pairs: where the anchors of b are counted from
-    DVec3 position;  ///< world pairs: of a when last collided
 };
+static_assert(sizeof(Pair) == 3 * 32);
 
 /// A pair that touches, or nearly: what most stages of a step want to know of it.
 struct ActivePair {
@@ -106,12 +106,17 @@ class PairTable {
     std::int32_t new_manifold();
     void free_manifolds(std::int32_t first);
     std::size_t count() const { return used_; }
+    /// Is so little of it used that sort() is worth while for its memory alone?
+    bool is_roomy() const {
+        auto roomy = [](std::size_t there, std::size_t used) { return 4 * there > 5 * used + 4096; };
+        return roomy(pairs.size(), used_) || roomy(manifolds.size(), contacts_);
+    }
 
     /// All of it but the hash, which is made anew, and the lists of pairs, which begin with the bodies.
     /// @param step_number  of the step whose contacts are still known
-    void write(ByteWriter& a, std::uint32_t step_number) const;
-    /// Pre (assert): empty. `bodies`: pairs name slots below this.
-    void read(ByteReader& a, std::int32_t bodies);
+    void write(ByteWriter& a, const BodyStore& bodies, std::uint32_t step_number) const;
+    /// Pre (assert): empty.
+    void read(ByteReader& a, BodyStore& bodies);
     /// Makes prev[] from next[] by walking the list of one body. @return false when it is no list of its
     /// pairs
     bool link_back(std::int32_t body, std::int32_t first, std::vector<char>& seen);
@@ -120,7 +125,8 @@ class PairTable {
     static std::uint64_t key(std::int32_t a, std::int32_t b) {
         return std::uint64_t(std::uint32_t(a)) << 32 | std::uint32_t(b);
     }
-    void put(std::uint64_t key, std::int32_t value);
+    std::size_t place_of(std::int32_t a, std::int32_t b) const;
+    void put(std::int32_t pair);
     void unlink(std::int32_t pair, int side, std::int32_t& first);
     void sort_pairs();
     void sort_manifolds();
@@ -129,9 +135,9 @@ class PairTable {
     std::vector<std::int32_t> free_pairs_, heads_;
     std::int32_t free_manifold_ = -1;
     std::size_t used_ = 0, slots_taken_ = 0;
-    std::vector<std::uint64_t>
-        keys_;  // open addressing; 0 free, 1 removed (no key is that small: a > b >= 0)
-    std::vector<std::int32_t> values_;
+    std::size_t contacts_ = 0;  // manifolds that are a pair's
+    static constexpr std::int32_t kFree = -1, kRemoved = -2;
+    std::vector<std::int32_t> hashed_;  // pairs by the hash of their bodies: open addressing
 };
 
 template <class F>
@@ -146,11 +152,12 @@ void PairTable::sort(F&& set_first) {
         if (p.b != 0) set_first(p.b, -1);
     }
     heads_.clear();
-    clear_scratch(waits);
+    drop(waits);
+    waits.reserve(pairs.size());
     for (const Pair& p : pairs) waits.push_back({p.a, p.b, PairWait::kNow});
     for (std::size_t i = 0; i < pairs.size(); i++) {
         Pair& p = pairs[i];
-        put(key(p.a, p.b), std::int32_t(i));
+        put(std::int32_t(i));
         for (int side = 0; side < 2; side++) {
             p.next[side] = p.prev[side] = -1;
             const std::int32_t body = side == 0 ? p.a : p.b;

@@ -142,12 +142,14 @@ void each_on_the_way(Space::State& s, DVec3 origin, Vec3 d, float radius, BodyId
                      const Nearest& nearest, F&& f) {
     for (const std::int32_t i : s.broad.near_way(s.bodies, origin, d, nearest.hit.distance, radius)) {
         const BodyHot& h = s.bodies.hot[std::size_t(i)];
-        if (!h.shape->has_solids() || s.bodies.id(i) == ignore) continue;
+        if ((h.shape && !h.shape->has_solids()) || s.bodies.id(i) == ignore) continue;
         const Vec3 to = to_float(h.position - origin);
         const float along = dot(to, d), reach = h.radius + radius;
         if (along < -reach || along > nearest.hit.distance + reach) continue;
         const Vec3 off = to - d * along;
-        if (dot(off, off) <= reach * reach) f(i, h);
+        if (dot(off, off) > reach * reach) continue;
+        s.bodies.bring_shape(i);
+        f(i, h);
     }
 }
 
@@ -382,7 +384,7 @@ Overlaps Space::overlap_sphere(DVec3 center, float radius) const {
     Overlaps out;
     if (!is_finite(center) || !(radius >= 0)) return out;
     radius = radius < kFarthest ? radius : kFarthest;
-    const State& s = *state_;
+    State& s = *state_;
     const double e = double(radius);
     const DBox around{center - DVec3{e, e, e}, center + DVec3{e, e, e}};
     out.terrain = s.world.has_ground && around.min.y <= s.world.ground;
@@ -398,6 +400,7 @@ Overlaps Space::overlap_sphere(DVec3 center, float radius) const {
     if (s.world.smooth && !out.terrain)
         out.terrain = s.world.smooth->surface_near(center, radius).has_value();
     for (const Body& body : bodies_in(around)) {
+        s.bodies.bring_shape(std::int32_t(body.id().index));
         const BodyHot& h = s.bodies.hot[body.id().index];
         Vec3 way;
         if (distance_to(*h.shape, seen_from(h, center), radius, way) <= radius) out.bodies.push_back(body);
@@ -411,7 +414,7 @@ Overlaps Space::overlap_box(const Pose& pose, Vec3 half) const {
     if (!is_finite(pose.position) || std::isnan(half.x + half.y + half.z) ||
         !std::isfinite(q.x + q.y + q.z + q.w))
         return out;
-    const State& s = *state_;
+    State& s = *state_;
     half = min(max(half, Vec3{}), {kFarthest, kFarthest, kFarthest});
     const Mat3 r = to_matrix(q);
     Vec3 extent;
@@ -431,6 +434,7 @@ Overlaps Space::overlap_box(const Pose& pose, Vec3 half) const {
     if (s.world.smooth && !out.terrain)
         out.terrain = smooth_in_box(*s.world.smooth, {pose.position, q}, half, s.world.cell_size);
     for (const Body& body : bodies_in(around)) {
+        s.bodies.bring_shape(std::int32_t(body.id().index));
         const BodyHot& h = s.bodies.hot[body.id().index];
         const Vec3 p = seen_from(h, pose.position);
         const Mat3 turn = mul_transposed(h.rotation, r);

@@ -41,6 +41,15 @@ class Sleep {
     /// Adds bodies to wake to `wake`; puts bodies to sleep.
     void update(BodyStore& bodies, PairTable& table, const Step& step, std::vector<std::int32_t>& wake);
 
+    /// Between steps: what busier ones needed goes.
+    void drop_scratch() {
+        drop(candidate_);
+        drop(added_load_);
+        drop(carried_load_);
+        drop(loaded_bodies_);
+        drop(pairs_);
+    }
+
     /// What a snapshot keeps (snapshot.cpp); the rest lives within one step.
     template <class A, class T>
     static void archive(A& a, T& v) {

@@ -85,7 +85,8 @@ void write_bodies(ByteWriter& a, const Space& space, const ShapeNames& names) {
         const BodyId id = bodies.id(std::int32_t(i));
         const std::uint32_t name = names.name_of ? names.name_of(names.context, id) : ShapeNames::kUnknown;
         a(name);
-        if (name == ShapeNames::kUnknown) a(c.shape);
+        if (name == ShapeNames::kUnknown)
+            a(c.shapeless ? bodies.shapes.make(bodies.shapes.context, id) : c.shape);
         archive_body(a, h, c, bad);
     }
     a(bodies.free_slots());
@@ -171,9 +172,10 @@ void BroadPhase::check(ByteReader& a, const BodyStore& bodies, const std::vector
 
 namespace {
 
-template <class A, class T>
-void archive_pair(A& a, T& p) {
-    a(p.a, p.b, p.first, p.budget, p.offset, p.turn, p.origin, p.position, p.load, p.touching, p.vetoed,
+/// @param origin,position  of pairs with the world: BodyCold::world_origin and the other; else zero
+template <class A, class T, class V>
+void archive_pair(A& a, T& p, V& origin, V& position) {
+    a(p.a, p.b, p.first, p.budget, p.offset, p.turn, origin, position, p.load, p.touching, p.vetoed,
       p.last_touch, p.first_contact, p.next[0], p.next[1]);
 }
 
@@ -190,7 +192,7 @@ void archive_manifold(A& a, T& m) {
 
 }  // namespace
 
-void PairTable::write(ByteWriter& a, std::uint32_t step_number) const {
+void PairTable::write(ByteWriter& a, const BodyStore& bodies, std::uint32_t step_number) const {
     a.size(pairs.size());
     for (std::size_t i = 0; i < pairs.size(); i++) {
         a(pairs[i].dead);
@@ -198,7 +200,12 @@ void PairTable::write(ByteWriter& a, std::uint32_t step_number) const {
         a(waits[i].until);
         Pair p = pairs[i];
         if (p.last_touch != step_number) p.first_contact = -1;  // of a step whose contacts are gone
-        archive_pair(a, p);
+        DVec3 origin, position;
+        if (p.b == 0) {
+            origin = bodies.cold[std::size_t(p.a)].world_origin;
+            position = bodies.cold[std::size_t(p.a)].world_position;
+        }
+        archive_pair(a, p, origin, position);
     }
     a(free_pairs_);
     // Free manifolds in the order in which they will be used.
@@ -212,7 +219,7 @@ void PairTable::write(ByteWriter& a, std::uint32_t step_number) const {
         if (!is_free[m]) archive_manifold(a, manifolds[m]);
 }
 
-void PairTable::read(ByteReader& a, std::int32_t bodies) {
+void PairTable::read(ByteReader& a, BodyStore& bodies) {
     assert(pairs.empty() && manifolds.empty());
     a.part("pairs");
     const std::size_t n = a.size();
@@ -223,14 +230,20 @@ void PairTable::read(ByteReader& a, std::int32_t bodies) {
         w.until = PairWait::kNever;
         if (p.dead) continue;
         a(w.until);
-        archive_pair(a, p);
-        a.check(p.a > p.b && p.b >= 0 && p.a < bodies, "a pair of what are no two bodies");
+        DVec3 origin, position;
+        archive_pair(a, p, origin, position);
+        a.check(p.a > p.b && p.b >= 0 && p.a < bodies.size() && bodies.hot[std::size_t(p.a)].exists,
+                "a pair of what are no two bodies");
         if (!a.ok()) return;
+        if (p.b == 0) {
+            bodies.cold[std::size_t(p.a)].world_origin = origin;
+            bodies.cold[std::size_t(p.a)].world_position = position;
+        }
         w.a = p.a;
         w.b = p.b;
         a.check(find(p.a, p.b) < 0, "a pair is there twice");
         used_++;
-        put(key(p.a, p.b), std::int32_t(i));
+        put(std::int32_t(i));
     }
     a(free_pairs_);
     std::vector<char> seen(pairs.size(), 0);
@@ -257,6 +270,7 @@ void PairTable::read(ByteReader& a, std::int32_t bodies) {
         manifolds[std::size_t(i)].next = k + 1 < free.size() ? free[k + 1] : -1;
     }
     free_manifold_ = free.empty() ? -1 : free[0];
+    contacts_ = all - free.size();
     for (std::size_t m = 0; m < all && a.ok(); m++) {
         if (seen[m]) continue;
         archive_manifold(a, manifolds[m]);
@@ -301,7 +315,7 @@ void write_space(ByteWriter& a, const Space& space, const ShapeNames& names) {
     a(s.world.has_ground, s.world.ground, s.world.ground_friction);
     write_bodies(a, space, names);
     a(s.freed);
-    s.pairs.write(a, s.contacts.empty() ? 0 : s.step_number);
+    s.pairs.write(a, s.bodies, s.contacts.empty() ? 0 : s.step_number);
     a(s.broad, s.broad.stale(), s.sleep, s.solver);
     a.size(s.contacts.size());
     for (const Contact& c : s.contacts) archive_contact(a, c);
@@ -322,7 +336,7 @@ void read_space(ByteReader& a, Space& space, const ShapeNames& names) {
     check_slots(a, s.bodies, s.freed);
     if (!a.ok()) return;
     a.most = kMostNumber;
-    s.pairs.read(a, s.bodies.size());
+    s.pairs.read(a, s.bodies);
     if (!a.ok()) return;
     a.part("pairs");
     std::vector<char> seen(s.pairs.pairs.size(), 0);

@@ -467,6 +467,19 @@ struct ContactSolver::Node {
 ContactSolver::ContactSolver() = default;
 ContactSolver::~ContactSolver() = default;
 
+void ContactSolver::drop_scratch() {
+    drop(velocity);
+    drop(motion);
+    drop(frame);
+    drop(drives);
+    drop(place);
+    drop(nodes_);
+    drop(used_);
+    drop(used_between_);
+    drop(tails_);
+    drop(part_of_);
+}
+
 void ContactSolver::colour(const PairTable& table, const std::vector<ActivePair>& active) {
     nodes_.resize(parts.nodes());
     for (Node& node : nodes_) node.clear();

@@ -87,6 +87,9 @@ class ContactSolver {
     /// Impulses end in the manifolds.
     void solve(PairTable& table, const SolverSettings& settings);
 
+    /// Between steps: what busier ones needed goes.
+    void drop_scratch();
+
     /// What a snapshot keeps (snapshot.cpp); the rest lives within one step.
     template <class A, class T>
     static void archive(A& a, T& v) {

@@ -26,7 +26,9 @@ constexpr std::size_t kReadChunk = 256;      // touching pairs read by one threa
 constexpr std::size_t kManyMovers = 128;     // from then on helpers stay for the whole step
 constexpr std::size_t kManyHits = 64, kHitShare = 16;  // pairs; one in so many: see advance()
 constexpr int kMostHelpers = 8;
-constexpr float kCalm = 6;  // 1/s: how fast their swaying dies out
+constexpr std::uint32_t kScratchSteps = 32;  // so often it is asked whether scratch goes
+constexpr std::uint32_t kRestSteps = 64;     // and which sleepers do without a shape
+constexpr float kCalm = 6;                   // 1/s: how fast their swaying dies out
 
 bool finite(Quat q) { return std::isfinite(q.x + q.y + q.z + q.w); }
 
@@ -105,6 +107,8 @@ void Space::step(float dt) {
     clear_scratch(s.contacts);
     clear_scratch(s.next_contact);
     s.quarantined.clear();
+    s.drop_scratch();
+    if (s.step_number % kRestSteps == 0) s.rest_shapes();
     s.forget_removed();
     if (s.paused || !(dt > 0) || !(dt < 10)) {
         s.end_forces();
@@ -119,6 +123,24 @@ void Space::step(float dt) {
     for (int i = 0; i < steps; i++) s.internal_step(this, dt / float(steps), subs_each < 1 ? 1 : subs_each);
     s.end_forces();
     s.report_slowed();
+}
+
+/// What steps need goes each time that half as much takes part in them as before.
+void Space::State::drop_scratch() {
+    const std::size_t now = movers.size() + narrow.active.size();
+    if (now > busiest) busiest = now;
+    if (step_number % kScratchSteps != 0 || 2 * now > busiest) return;
+    busiest = now;
+    narrow.drop_scratch();
+    solver.drop_scratch();
+    broad.drop_scratch();
+    sweep.drop_scratch();
+    sleep.drop_scratch();
+    for (auto* v : {&movers, &awake, &others, &first_of_reading, &fast, &to_wake}) drop(*v);
+    for (auto* v : {&touched, &moved, &cut_in}) drop(*v);
+    drop(velocity_before);
+    drop(departures);
+    drop(readings);
 }
 
 /// After 2^32 steps, two years of them: what touched in the last step still does, all else is as if it never
@@ -205,6 +227,7 @@ void Space::State::quarantine_bad_input() {
 
 /// Frozen where it last was right, for the user to look at: it no longer moves, but is still solid.
 void Space::State::quarantine(std::int32_t i) {
+    bodies.bring_shape(i);
     BodyHot& h = bodies.hot[std::size_t(i)];
     BodyCold& c = bodies.cold[std::size_t(i)];
     bodies.bad.reset(i);
@@ -605,12 +628,34 @@ void Space::State::end_forces() {
 }
 
 void Space::State::wake(std::int32_t body) {
-    if (bodies.hot[std::size_t(body)].asleep) {
+    const bool slept = bodies.hot[std::size_t(body)].asleep;
+    if (slept) {
         // How far the terrain is may have changed while it slept; contacts are sure for some way.
         const std::int32_t i = pairs.find(body, 0);
         if (i >= 0 && !pairs.pairs[std::size_t(i)].touching) pairs.expire(i);
     }
     bodies.wake(body);
+    if (!slept) return;
+    bodies.bring_shape(body);
+    each_pair(body, [&](std::int32_t, Pair&, std::int32_t other) { bodies.bring_shape(other); });
+}
+
+void Space::State::rest_shapes() {
+    bodies.with_shape.each([&](std::int32_t i) {
+        const BodyHot& h = bodies.hot[std::size_t(i)];
+        const bool may = bodies.shapes.can && h.exists && h.asleep && h.shape && h.shape->cell_size > 0 &&
+                         !h.shape->bricks && h.shape->has_solids();
+        if (!may) return bodies.with_shape.reset(i);
+        if (!std::exchange(bodies.cold[std::size_t(i)].long_asleep, true)) return;
+        bool alone = true;
+        each_pair(i, [&](std::int32_t, Pair&, std::int32_t other) {
+            alone = alone && (other == 0 || bodies.hot[std::size_t(other)].asleep ||
+                              bodies.cold[std::size_t(other)].motion == MotionType::fixed);
+        });
+        if (!alone || !bodies.shapes.can(bodies.shapes.context, bodies.id(i))) return;
+        bodies.rest_shape(i);
+        bodies.with_shape.reset(i);
+    });
 }
 
 void Space::State::wake_neighbours(std::int32_t body) {
@@ -705,6 +750,8 @@ void Space::State::make_pairs_anew(std::int32_t body) {
 }
 
 void Space::State::ask_filter(Space* space) {
+    for (const BroadPhase::NewPair& p : broad.new_pairs)
+        for (const std::int32_t i : {p.a, p.b}) bodies.bring_shape(i);
     if (filter)
         for (const BroadPhase::NewPair& p : broad.new_pairs) {
             const std::int32_t i = pairs.find(p.a, p.b);

@@ -56,8 +56,10 @@ struct Space::State {
     std::vector<std::int32_t> to_wake;
     bool slowed = false, slowed_before = false;  ///< more than a step can follow was asked for, and cut
     std::vector<char> cut_in;                    ///< by chunk of movers: was something cut?
+    std::size_t busiest = 0;                     ///< step since scratch went: bodies and pairs in it
 
     void number_steps_anew();
+    void drop_scratch();
     void internal_step(Space* space, float dt, int sub_steps);
     void advance(float dt, int sub_steps, JobSystem* jobs);
     void quarantine_bad_input();
@@ -96,6 +98,8 @@ struct Space::State {
     void end_forces();
 
     void wake(std::int32_t body);
+    /// Sleepers whose shape their owner can make again go without, while nothing that moves is beside them.
+    void rest_shapes();
     /// Wakes what touches the body or nearly does.
     void wake_neighbours(std::int32_t body);
     /// Wakes what is near a box of the body, given in its axes about its centre of mass.

@@ -38,6 +38,12 @@ class Sweep {
     void run(BodyStore& bodies, const PairTable& table, const WorldSolids& world,
              const std::uint16_t (&layers)[16], const std::vector<Departure>& moved,
              const std::vector<std::int32_t>& fast, JobSystem* jobs);
+    /// Between steps: what busier ones needed goes.
+    void drop_scratch() {
+        drop(departure_of_);
+        drop(share_);
+        drop(chunks_);
+    }
 
  private:
     struct Path {

@@ -93,6 +93,7 @@ Grid::Grid(const Grid& other)
       solids_(other.solids_),
       version_(other.version_),
       content_(other.content_) {
+    if (other.packed_.load(std::memory_order_acquire)) other.unpack();
     bricks_.all.reserve(other.bricks_.all.size());
     for (const Brick* brick : other.bricks_.all) bricks_.all.push_back(new Brick(*brick));
     bricks_.sorted = other.bricks_.sorted;
@@ -113,10 +114,12 @@ void Grid::swap(Grid& other) noexcept {
     std::swap(solids_, other.solids_);
     std::swap(version_, other.version_);
     std::swap(content_, other.content_);
+    packed_.store(other.packed_.exchange(packed_.load()));
 }
 
 Brick* Grid::find(Cell coord) const {
     if (slots_.empty()) {
+        if (packed_.load(std::memory_order_acquire)) unpack();
         for (Brick* brick : bricks_.all)
             if (brick->coord == coord) return brick;
         return nullptr;
@@ -236,12 +239,15 @@ BlockId Grid::set(Cell cell, BlockId id) {
 }
 
 std::span<const Brick* const> Grid::bricks() const {
+    if (packed_.load(std::memory_order_acquire)) unpack();
     if (bricks_.sorted < bricks_.all.size()) bricks_.sort();
     return {bricks_.all.data(), bricks_.all.size()};
 }
 
 CellBox Grid::bounds() const {
     if (blocks_ == 0) return {};
+    if (packed_.load(std::memory_order_acquire))
+        if (const std::optional<CellBox> box = packed_bounds()) return *box;
     CellBox box{{INT32_MAX, INT32_MAX, INT32_MAX}, {INT32_MIN, INT32_MIN, INT32_MIN}};
     for (const Brick* brick : bricks_.all) {
         std::uint64_t columns = 0;

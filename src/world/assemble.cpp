@@ -136,8 +136,8 @@ SettleReport Level::settle(GroupId id, const SettleSettings& settings) {
             report.left++;
             continue;
         }
-        const auto worn = group->wear.find(p.from);
-        const float wear = worn == group->wear.end() ? 0 : worn->second;
+        const float* worn = group->wear.find(p.from);
+        const float wear = worn ? *worn : 0;
         change_terrain(level, p.to, p.block, Cause::script);
         if (read_terrain(level, p.to).value_or(kAir) != p.block) {
             report.left++;

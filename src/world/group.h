@@ -6,6 +6,7 @@
 
 #include "base/give_back.h"
 #include "connect/joins.h"
+#include "grid/cell_map.h"
 #include "mass/group_mass.h"
 #include "talus/group_type.h"
 
@@ -31,7 +32,7 @@ using Kind = std::pair<const std::string, GroupType*>;
 struct Build {
     Grid grid;
     std::optional<StructureMode> mode;  ///< none: the level's
-    std::map<Cell, float> wear;         ///< 0 < share < 1 of worn blocks
+    CellMap<float> wear;                ///< 0 < share < 1 of worn blocks
     std::vector<Cell> breaking;         ///< worn through in this tick: leave at its end
     bool check_wanted = false;
     std::unique_ptr<StructureCheck> check;

@@ -16,10 +16,14 @@ Group* LevelState::find(GroupId id) {
     return slots[id.index - 1].get();
 }
 
+Group* LevelState::group_of(BodyId id) {
+    if (id.index >= slot_of_body.size() || slot_of_body[id.index] >= slots.size()) return nullptr;
+    Group* group = slots[slot_of_body[id.index]].get();
+    return group && group->body.id() == id ? group : nullptr;
+}
+
 Group* LevelState::owner_of(const Body& body) {
-    const std::size_t index = body.id().index;
-    if (index >= slot_of_body.size() || slot_of_body[index] >= slots.size()) return nullptr;
-    Group* group = slots[slot_of_body[index]].get();
+    Group* group = group_of(body.id());
     return group && group->body == body ? group : nullptr;
 }
 
@@ -38,7 +42,8 @@ std::vector<GroupId> LevelState::ids() const {
 
 namespace {
 
-constexpr std::size_t kFewBlocks = 8;  // of a group whose shape may be that of others too
+constexpr std::size_t kFewBlocks = 8;       // of a group whose shape may be that of others too
+constexpr std::uint64_t kShapesEvery = 64;  // ticks, until those shapes that nobody has any more go
 
 /// Are these the solids and the masses of that shape?
 bool is_shape_of(const BodyShape& shape, const Grid& grid) {
@@ -53,20 +58,19 @@ bool is_shape_of(const BodyShape& shape, const Grid& grid) {
            });
 }
 
-/// Pieces of a block or two are many and alike: they share one shape.
+}  // namespace
+
 BodyShape shape_of(LevelState& level, const Grid& grid) {
     if (grid.block_count() > kFewBlocks) return BodyShape::from_grid(grid, level.settings.cell_size);
-    if (level.small_shapes.size() > level.most_small_shapes) {
-        std::erase_if(level.small_shapes, [](const auto& entry) { return !entry.second.is_shared(); });
-        const std::size_t twice = 2 * level.small_shapes.size();
-        level.most_small_shapes = twice > LevelState::kManyShapes ? twice : LevelState::kManyShapes;
-    }
     BodyShape& known = level.small_shapes[grid.content_hash()];
     if (!is_shape_of(known, grid)) known = BodyShape::from_grid(grid, level.settings.cell_size);
     return known;
 }
 
-}  // namespace
+void forget_shapes(LevelState& level) {
+    if (level.tick % kShapesEvery == 0)
+        std::erase_if(level.small_shapes, [](const auto& entry) { return !entry.second.is_shared(); });
+}
 
 Group* create_group(LevelState& level, Grid grid, Joins joins, const GroupSettings& settings) {
     assert(&grid.table() == &level.table);
@@ -141,6 +145,7 @@ DVec3 block_center(const LevelState& level, const Group& group, Cell cell) {
 namespace {
 
 void change_block(LevelState& level, Group& group, Cell cell, BlockId block) {
+    group.body.shape();  // if it went: it can only be made while the blocks are those it was made of
     const BlockId old = group.grid.set(cell, block);
     group.changes.push_back({cell, old, block});
     group.wear.erase(cell);

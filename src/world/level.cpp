@@ -31,6 +31,26 @@ SpaceSettings space_settings(const LevelSettings& s) {
     return out;
 }
 
+/// May a ray meet anything in these cells?
+bool may_meet(const CellBox& cells, DVec3 origin, Vec3 direction) {
+    constexpr double kSlack = 0.5;
+    const DVec3 lo{cells.min.x - kSlack, cells.min.y - kSlack, cells.min.z - kSlack};
+    const DVec3 hi{cells.max.x + 1 + kSlack, cells.max.y + 1 + kSlack, cells.max.z + 1 + kSlack};
+    double from = 0, to = std::numeric_limits<double>::infinity();
+    for (int k = 0; k < 3; k++) {
+        const double d = double(direction[k]);
+        if (d == 0) {
+            if (origin[k] < lo[k] || origin[k] > hi[k]) return false;
+            continue;
+        }
+        const double a = (lo[k] - origin[k]) / d, b = (hi[k] - origin[k]) / d;
+        const double first = a < b ? a : b, last = a < b ? b : a;
+        from = first > from ? first : from;
+        to = last < to ? last : to;
+    }
+    return from <= to;
+}
+
 /// Is a group of these bounds within the limits of grid.h?
 bool may_be_group(const CellBox& box) {
     for (const int v : {box.min.x, box.min.y, box.min.z, box.max.x, box.max.y, box.max.z})
@@ -43,6 +63,16 @@ bool may_be_group(const CellBox& box) {
 LevelState::State(Level& owner, const LevelSettings& given)
     : self(owner), settings(given), own_terrain(table), space(space_settings(given)), random{given.seed} {
     space.set_terrain(&own_terrain);
+    // A body whose group did not change since has the shape of the group's blocks.
+    space.state().bodies.shapes = {[](void* level, BodyId id) {
+                                       const Group* group = static_cast<State*>(level)->group_of(id);
+                                       return group && group->changes.empty();
+                                   },
+                                   [](void* raw, BodyId id) {
+                                       State& level = *static_cast<State*>(raw);
+                                       return shape_of(level, level.group_of(id)->grid);
+                                   },
+                                   this};
     if (given.ground) space.set_ground(*given.ground);
 }
 
@@ -175,8 +205,8 @@ bool Level::place_block(GroupId id, Cell cell, BlockId block) {
 float Level::wear_of(GroupId id, Cell cell) const {
     const Group* group = state_->find(id);
     if (!group) return 0;
-    const auto it = group->wear.find(cell);
-    return it == group->wear.end() ? 0 : it->second;
+    const float* wear = group->wear.find(cell);
+    return wear ? *wear : 0;
 }
 
 bool Level::wear_down(GroupId id, Cell cell, float amount) {
@@ -275,6 +305,7 @@ std::optional<Level::Hit> Level::cast_ray(DVec3 origin, Vec3 direction, float ma
     for (const auto& slot : level.slots) {
         if (!slot || !slot->body.exists()) continue;
         const DVec3 local = to_double(slot->body.to_local(origin));
+        if (!may_meet(slot->grid.bounds(), local / double(e), slot->body.direction_to_local(d))) continue;
         take(talus::cast_ray(slot->grid, e, local, slot->body.direction_to_local(d), reach), slot->id);
         if (best && best->group == slot->id)
             best->outward = slot->body.direction_to_world(axis_vector(best->normal));

@@ -53,10 +53,10 @@ void hash_build(StateHash& hash, const Build& b) {
     hash.add(b.kind ? b.kind->first : std::string());
     hash.add(b.mode);
     hash.add(b.wear.size());
-    for (const auto& [cell, share] : b.wear) {
+    b.wear.for_each([&](Cell cell, float share) {
         hash.add(cell);
         hash.add(share);
-    }
+    });
     hash.add(b.breaking);
     hash.add(b.check_wanted || b.check);
 }

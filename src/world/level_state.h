@@ -72,8 +72,6 @@ struct Level::State {
     std::vector<std::uint32_t>
         slot_of_body;  ///< by BodyId::index: the slot of the group it was made for last
     std::map<std::uint64_t, BodyShape> small_shapes;  ///< by what the blocks are (Grid::content_hash)
-    static constexpr std::size_t kManyShapes = 1024;
-    std::size_t most_small_shapes = kManyShapes;  ///< beyond, those that nobody has any more go
     std::vector<LevelEvent> events;
     std::vector<Bond> event_bonds;                         ///< of events bonds_broken
     std::map<std::string, GroupType*, std::less<>> types;  ///< null: named, but nobody added it
@@ -97,6 +95,7 @@ struct Level::State {
     Structure* find(StructureId id);
     /// The group that owns a body; nullptr when it is not a group's.
     Group* owner_of(const Body& body);
+    Group* group_of(BodyId id);
     /// Call when a group got its body: owner_of() then knows it. A body's owner pointer is the host's.
     void know_body(const Group& group);
     /// Every group there is now, in id order. A copy: groups may come and go while it is walked.
@@ -120,6 +119,10 @@ void forget_taped_samples(LevelState& level, const CellBox& samples);
 // --- groups.cpp: making, changing and taking away groups
 Group* create_group(LevelState& level, Grid grid, Joins joins, const GroupSettings& settings);
 void destroy_group(LevelState& level, Group& group);
+/// Of a group of these blocks. Pieces of a block or two are many and alike: they share one shape.
+BodyShape shape_of(LevelState& level, const Grid& grid);
+/// Of those, the ones that no body has any more.
+void forget_shapes(LevelState& level);
 /// Takes a block out of a group: grid, joins, mass, wear, event. The body follows in update_body().
 /// `destroyed` false: the block moves elsewhere (a part that splits off).
 void take_block(LevelState& level, Group& group, Cell cell, Cause cause, bool destroyed = true);
@@ -179,7 +182,7 @@ void keep_known(const Build& build, std::uint64_t version, std::vector<std::vect
 struct Piece {
     Grid grid;
     Joins joins;
-    std::map<Cell, float> wear;
+    CellMap<float> wear;
     PieceSettings settings;
 };
 

@@ -71,7 +71,8 @@ void read_build(ByteReader& a, LevelState& level, Build& b, std::int32_t limit) 
     a(b.mode, b.wear, b.breaking, b.check_wanted);
     a.check(!b.grid.empty(), "has no blocks");
     a.check(!b.mode || *b.mode <= StructureMode::physical, "there is no such mode");
-    for (const auto& [cell, share] : b.wear) a.check(b.grid.has(cell), "wear of a block that is not there");
+    b.wear.for_each(
+        [&](Cell cell, float) { a.check(b.grid.has(cell), "wear of a block that is not there"); });
     read_check(a, b);
 }
 

@@ -73,8 +73,7 @@ void split_off(LevelState& level, Group& group, std::vector<std::vector<Cell>>& 
         for (Cell c : cells) piece.grid.set(c, group.grid.get(c));
         piece.joins = group.joins.for_part(piece.grid);
         for (Cell c : cells) {
-            const auto it = group.wear.find(c);
-            if (it != group.wear.end()) piece.wear.insert(*it);
+            if (const float* wear = group.wear.find(c)) piece.wear[c] = *wear;
             take_block(level, group, c, Cause::script, false);
         }
         GroupSettings& moving = piece.settings.group;

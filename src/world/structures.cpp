@@ -134,8 +134,7 @@ Piece lift_terrain(LevelState& level, std::span<const Cell> cells, Cell origin) 
         Structure* structure = structure_at(level, c);
         float wear = 0;
         if (structure) {
-            const auto worn = structure->wear.find(c);
-            if (worn != structure->wear.end()) wear = worn->second;
+            if (const float* worn = structure->wear.find(c)) wear = *worn;
         }
         change_terrain(level, c, kAir, Cause::collapse, false);
         // A host may have refused: then the block stays, as plain terrain.
@@ -144,7 +143,7 @@ Piece lift_terrain(LevelState& level, std::span<const Cell> cells, Cell origin) 
             continue;
         }
         piece.grid.set(c - origin, block);
-        if (wear > 0) piece.wear.emplace(c - origin, wear);
+        if (wear > 0) piece.wear[c - origin] = wear;
     }
     piece.settings.group.pose.position = {origin.x * e, origin.y * e, origin.z * e};
     return piece;
@@ -436,8 +435,8 @@ void Level::set_structure_mode(StructureId id, std::optional<StructureMode> mode
 float Level::wear_of(Cell cell) const {
     const Structure* s = talus::structure_at(*state_, cell);
     if (!s) return 0;
-    const auto it = s->wear.find(cell);
-    return it == s->wear.end() ? 0 : it->second;
+    const float* wear = s->wear.find(cell);
+    return wear ? *wear : 0;
 }
 bool Level::wear_down(Cell cell, float amount) {
     const Recorded call(log_of(*state_), Call::wear_down_terrain, cell, amount);

@@ -6,6 +6,8 @@ namespace talus {
 
 namespace {
 
+constexpr std::uint32_t kPackTicks = 64;  // asleep: then, and so often again if somebody looked into it
+
 /// One line of the tick of a group. `run` returns false when the group is gone.
 struct GroupStep {
     const char* name;
@@ -50,7 +52,7 @@ class Zone {
 
 void tick_group(LevelState& level, Group& group) {
     if (is_quiet(group)) {
-        if (crumble_debris(level, group)) group.asleep_ticks++;
+        if (crumble_debris(level, group) && ++group.asleep_ticks % kPackTicks == 0) group.grid.pack();
         return;
     }
     for (const GroupStep& step : kGroupSteps) {
@@ -85,6 +87,7 @@ void Level::tick() {
     }
     end_work(level);
     limit_debris(level);
+    forget_shapes(level);
     if (level.host_terrain) {
         const Zone zone(profile, "terrain of the host");
         level.host_terrain->update(level.space, level.dt(), level.settings.floor);

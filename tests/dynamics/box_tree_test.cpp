@@ -41,6 +41,13 @@ TEST(BoxTree, FindsWhatAListFinds) {
             list[name] = box;
         }
         ASSERT_EQ(tree.has(name), list.count(name) > 0);
+        if (n % 2500 == 2499) {
+            for (std::int32_t i = 0; i < 500; i++)
+                if (i % 7) {
+                    tree.remove(i);
+                    list.erase(i);
+                }
+        }
         if (n % 40) continue;
         const Bounds region = random.box(40, random.below(2) ? 3.0f : 60.0f);
         std::vector<std::int32_t> found, expected;

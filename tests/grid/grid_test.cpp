@@ -52,6 +52,69 @@ TEST(Grid, AgreesWithAPlainMapUnderRandomEdits) {
     EXPECT_EQ(grid.block_count(), plain.size());
 }
 
+TEST(Grid, PackedAnswersTheSameAndIsWholeAgainOnceItIsRead) {
+    BlockTable table;
+    std::vector<BlockId> ids;
+    for (const char* name : {"a", "b", "c", "d", "e"}) {
+        Material m = blockgame_stone();
+        m.name = name;
+        m.solid = ids.size() != 1;
+        ids.push_back(table.add(m));
+    }
+    std::mt19937 random(11);
+    for (int round = 0; round < 300; round++) {
+        const int edge = 1 + int(random() % 12), kinds = 1 + int(random() % 5);
+        const Cell corner{int(random() % 4000) - 2000, int(random() % 40) - 20, int(random() % 4000) - 2000};
+        Grid grid(table);
+        for (int i = 0, n = 1 + int(random() % 60); i < n; i++) {
+            auto pick = [&] { return int(random() % unsigned(edge)); };
+            grid.set(corner + Cell{pick(), pick(), pick()}, ids[random() % unsigned(kinds)]);
+        }
+        const Grid whole = grid;
+        Grid moved(table);
+        auto content = [](const Grid& g) {
+            std::vector<std::pair<Cell, BlockId>> out;
+            g.for_each([&](Cell c, BlockId id) { out.push_back({c, id}); });
+            return out;
+        };
+        grid.pack();
+        grid.pack();
+        EXPECT_EQ(grid.bounds(), whole.bounds());
+        EXPECT_EQ(grid.content_hash(), whole.content_hash());
+        EXPECT_EQ(grid.version(), whole.version());
+        EXPECT_EQ(grid.block_count(), whole.block_count());
+        EXPECT_EQ(grid.solid_count(), whole.solid_count());
+        moved = std::move(grid);
+        const Grid copy = moved;
+        EXPECT_EQ(content(copy), content(whole));
+        moved.pack();
+        const Cell first = content(whole)[0].first;
+        switch (round % 4) {
+            case 0:
+                EXPECT_EQ(moved.get(first), whole.get(first));
+                break;
+            case 1:
+                EXPECT_EQ(moved.find_brick(brick_of(first))->count, whole.find_brick(brick_of(first))->count);
+                break;
+            case 2:
+                EXPECT_EQ(moved.bricks().size(), whole.bricks().size());
+                break;
+            case 3:
+                EXPECT_EQ(moved.clear(first), whole.get(first));
+                moved.set(first, whole.get(first));
+        }
+        ASSERT_EQ(content(moved), content(whole));
+        for (const Brick* brick : whole.bricks()) {
+            const Brick* same = moved.find_brick(brick->coord);
+            ASSERT_NE(same, nullptr);
+            for (int y = 0; y < 8; y++) {
+                EXPECT_EQ(same->solid[y], brick->solid[y]);
+                EXPECT_EQ(same->full[y], brick->full[y]);
+            }
+        }
+    }
+}
+
 // Bricks come and go by the hundred, in any order: the list of them stays sorted, the hash finds each.
 TEST(Grid, BricksComeAndGoInAnyOrder) {
     BlockTable table;

@@ -59,7 +59,7 @@ TEST(BigTown, ComesToRestAndGivesBackWhatItNeeded) {
     const Outcome out = run_small_town();
     EXPECT_GT(out.most_groups, 300u);
     EXPECT_GT(out.most_room, 4 * out.live) << "there was nothing to give back: the scene shows nothing";
-    EXPECT_LE(out.room, 4 * out.live + 1000);
+    EXPECT_LE(out.room, 2 * out.live + 1500);
 }
 
 }  // namespace
