@@ -133,12 +133,12 @@ BlockId change_terrain(LevelState& level, Cell cell, BlockId block, Cause cause,
 void tell_terrain_changes(LevelState& level);
 /// The terrain's block, the host's if it is not cached; nullopt where it is not loaded.
 std::optional<BlockId> read_terrain(const LevelState& level, Cell cell);
-/// Can a place, in cells, be a cell? Then the cell it lies in.
-/// May terrain be there? A snapshot keeps no other.
+/// May terrain be there? Snapshots and saves keep no other.
 constexpr bool is_terrain_cell(Cell c) {
     constexpr std::int32_t most = kMaxTerrainCell;
     return c.x >= -most && c.x < most && c.y >= -most && c.y < most && c.z >= -most && c.z < most;
 }
+/// Can a place, in cells, be a cell? Then the cell it lies in.
 constexpr bool is_cell(DVec3 p) {
     return p.x > -1e9 && p.x < 1e9 && p.y > -1e9 && p.y < 1e9 && p.z > -1e9 && p.z < 1e9;
 }

@@ -224,20 +224,43 @@ TEST(Store, SmoothTerrainKeepsWhatWasDugAndFilled) {
     }
 }
 
+/// Groups of two blocks, none over the limit of a group; nine of them are over that of all.
 TEST(Store, RefusesWhatCouldNotBeLoaded) {
     const TemporaryFolder folder;
     Level level;
     const BlockId stone = level.table().add(blockgame_stone());
-    level.set_terrain({kMaxTerrainCell, 0, 0}, stone);
+    constexpr std::int32_t edge = 1015;
+    constexpr std::int64_t bounds = std::int64_t(edge) * edge * edge;
+    static_assert(bounds <= kMaxGroupBounds && 8 * bounds <= kMaxAllBounds && 9 * bounds > kMaxAllBounds);
+    GroupId last;
+    for (int i = 0; i < 9; i++) {
+        Grid grid(level.table());
+        grid.set({0, 0, 0}, stone);
+        grid.set({edge - 1, edge - 1, edge - 1}, stone);
+        last = level.add_group(std::move(grid), {});
+        ASSERT_TRUE(level.group(last));
+    }
     const auto refused = save_level(level, folder.file("a"));
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::too_large);
-    level.set_terrain({kMaxTerrainCell, 0, 0}, kAir);
+    level.remove_group(last);
+    ASSERT_TRUE(save_level(level, folder.file("a")));
+    const auto back = load_level(folder.file("a"));
+    ASSERT_TRUE(back) << back.error().message;
+    EXPECT_EQ((*back)->groups().size(), 8u);
+}
+
+TEST(Store, KeepsTerrainAsFarOutAsThereIsAny) {
+    const TemporaryFolder folder;
+    Level level;
+    const BlockId stone = level.table().add(blockgame_stone());
+    level.set_terrain({kMaxTerrainCell, 0, 0}, stone);  // there is none
     level.set_terrain({kMaxTerrainCell - 1, -kMaxTerrainCell, 0}, stone);
     ASSERT_TRUE(save_level(level, folder.file("a")));
     const auto back = load_level(folder.file("a"));
     ASSERT_TRUE(back) << back.error().message;
     EXPECT_EQ((*back)->terrain().get({kMaxTerrainCell - 1, -kMaxTerrainCell, 0}), stone);
+    EXPECT_EQ((*back)->terrain().block_count(), 1u);
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ class ChunkWriter {
     std::vector<std::uint8_t> packed_;
 };
 
-/// What a reader would refuse is not written.
+/// What a reader would refuse is not written. Terrain is nowhere farther out than a save keeps it.
 Failure check_limits(const LevelState& level, const std::string& path) {
     auto too_large = [&](const std::string& what) {
         return talus::fail(ErrorCode::too_large, path, what + " is over the limit of a save");
@@ -69,10 +69,6 @@ Failure check_limits(const LevelState& level, const std::string& path) {
     if (level.slots.size() > kMaxSaveGroups) return too_large("the number of groups");
     if (level.structure_slots.size() > kMaxSaveGroups) return too_large("the number of structures");
     std::size_t bricks = level.own_terrain.bricks().size();
-    for (const Brick* b : level.own_terrain.bricks())
-        for (int v : {b->coord.x, b->coord.y, b->coord.z})
-            if (v < -kTerrainBrickLimit || v >= kTerrainBrickLimit)
-                return too_large("the extent of the terrain");
     for (const auto& slot : level.structure_slots)  // of the terrain: as far out as that
         if (slot) bricks += slot->grid.bricks().size();
     std::int64_t bounds = 0;
