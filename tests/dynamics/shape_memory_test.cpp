@@ -1,32 +1,6 @@
 // Memory follows the blocks of a shape, not the box around them: counted by what is asked for.
 #include "rigs.h"
-
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
-namespace talus {
-namespace {
-std::atomic<std::size_t> asked{0};  // bytes, by all threads
-}  // namespace
-}  // namespace talus
-
-// Not inline, or the compiler takes free() for the wrong end of a new.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-    talus::asked += size;
-    if (void* p = std::malloc(size ? size : 1)) return p;
-    std::abort();
-}
-[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t align) {
-    talus::asked += size;
-    const std::size_t a = std::size_t(align);
-    if (void* p = std::aligned_alloc(a, (size + a - 1) / a * a)) return p;
-    std::abort();
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+#include "tests/counting_new.h"
 
 namespace talus {
 namespace {
@@ -44,14 +18,14 @@ std::size_t bytes_of_two_blocks(int apart) {
     }
     Space space;
     space.set_terrain(&floor);
-    const std::size_t before = asked;
+    const std::size_t before = bytes_asked;
     Body body = space.add_body(BodyShape::from_grid(grid, 1), {});
     for (int i = 0; i < 30; i++) space.step(kTick);
     EXPECT_NEAR(body.center_of_mass().y, 0.5 * apart - 0.5, 0.02);  // it fell onto both floors
     const BlockChange gone{{apart, apart, apart}, id, kAir};
     body.change_blocks(table, std::span<const BlockChange>(&gone, 1));
     space.step(kTick);
-    return asked - before;
+    return bytes_asked - before;
 }
 
 TEST(ShapeMemory, TwoBlocksFarApartTakeWhatTwoNearOnesDo) {

@@ -1,33 +1,9 @@
 // A re-check asks for no memory.
-#include "count_allocations.h"
 #include "structure/load_engine.h"
 #include "structure_cases.h"
+#include "tests/counting_new.h"
 
 #include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <new>
-
-namespace talus::cases {
-std::atomic<long> allocations{0};
-}  // namespace talus::cases
-
-// Not inline, or the compiler takes free() for the wrong end of a new.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-    talus::cases::allocations++;
-    if (void* p = std::malloc(size ? size : 1)) return p;
-    std::abort();
-}
-[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t align) {
-    talus::cases::allocations++;
-    const std::size_t a = std::size_t(align);
-    if (void* p = std::aligned_alloc(a, (size + a - 1) / a * a)) return p;
-    std::abort();
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
 
 namespace talus {
 namespace {
@@ -35,9 +11,9 @@ namespace {
 std::vector<int> kept;
 
 TEST(Allocation, IsCounted) {
-    const long before = cases::allocations;
+    const long before = allocations_asked;
     std::vector<int>(1).swap(kept);
-    EXPECT_EQ(cases::allocations - before, 1);
+    EXPECT_EQ(allocations_asked - before, 1);
 }
 
 // Removing and putting back, from the first edit on. A new place may need room, the re-check after it not.
@@ -52,7 +28,7 @@ void load_mode(const std::vector<StructureBlock>& blocks) {
         const StructureReport report = solver.solve();
         const bool quiet = report.verdict == Verdict::stands && report.broken_bonds.empty();
         if (quiet && at_rest) {
-            EXPECT_EQ(cases::allocations, before) << i;
+            EXPECT_EQ(allocations_asked, before) << i;
             counted++;
         }
         at_rest = report.broken_bonds.empty();
@@ -60,18 +36,18 @@ void load_mode(const std::vector<StructureBlock>& blocks) {
     for (int i = 0; i < 600; i++) {
         const StructureBlock b = blocks[std::size_t(random.below(int(blocks.size())))];
         if (b.support) continue;
-        long before = cases::allocations;
+        long before = allocations_asked;
         solver.remove_block(b.cell);
         solve(before, i);
-        before = cases::allocations;
+        before = allocations_asked;
         solver.place_block(b);
         solve(before, i);
         StructureBlock more = b;  // on the roof
         more.cell.y = blocks.back().cell.y + 1;
         solver.place_block(more);
-        solve(cases::allocations, i);
+        solve(allocations_asked, i);
         solver.remove_block(more.cell);
-        solve(cases::allocations, i);
+        solve(allocations_asked, i);
     }
     EXPECT_GT(counted, 1000);
 }
@@ -92,9 +68,9 @@ TEST(Allocation, RefiningInPhysicalMode) {
         if (b.support) continue;
         solver.remove_block(b.cell);
         solver.solve();
-        const long before = cases::allocations;
+        const long before = allocations_asked;
         solver.refine();
-        EXPECT_TRUE(cases::allocations == before || edit < 2) << edit;
+        EXPECT_TRUE(allocations_asked == before || edit < 2) << edit;
         solver.place_block(b);
         solver.solve();
     }

@@ -1,7 +1,7 @@
 // Edits that are solved again around them: the answer of a solve from nothing, without drift, in the same
 // bits for every copy, and without allocating.
-#include "count_allocations.h"
 #include "physical_cases.h"
+#include "tests/allocations.h"
 
 #include <string>
 
@@ -108,13 +108,13 @@ TEST(PhysicalEdit, NoAllocationInARecheck) {
         const StructureBlock b = blocks[std::size_t(random.below(int(blocks.size())))];
         if (b.support) continue;
         for (const bool out : {true, false}) {
-            const long before = cases::allocations;
+            const long before = allocations_asked;
             if (out)
                 solver.remove_block(b.cell);
             else
                 solver.place_block(b);
             const StructureReport report = solver.solve();
-            const long made = cases::allocations - before;
+            const long made = allocations_asked - before;
             EXPECT_EQ(report.verdict, Verdict::stands);
             if (!report.local_blocks) continue;
             local++;
