@@ -82,7 +82,7 @@ void act_balcony(Level& level, int tick) {
 
 // --- The top floor drops onto the one below, and so on down. Each hangs by four brackets that carry little
 // more than its weight: a corner knocked out is one too many.
-constexpr int kStoreys = 5, kStorey = 6, kFloorX = 8, kFloorZ = 7;  // metres
+constexpr int kStoreys = 5, kStorey = 8, kFloorX = 8, kFloorZ = 7;  // metres
 void build_floors(Level& level) {
     const BlockId pillar = real(level, "concrete"), floor = real(level, "stone");
     Grid g(level.table());

@@ -166,8 +166,17 @@ void BroadPhase::update(BodyStore& bodies, PairTable& table, const std::uint16_t
         find_by_sweep(bodies, table, layers, jobs);
     else
         find_by_tree(bodies, table, layers, jobs);
-    std::sort(found_.begin(), found_.end(),
-              [](const NewPair& x, const NewPair& y) { return x.a != y.a ? x.a < y.a : x.b < y.b; });
+    // From left to right, by where their boxes begin: in the order of bodies, walls and pyramids sway.
+    const auto left_of = [&](std::int32_t i, std::int32_t j) {
+        const float x = fat_[std::size_t(i)].lo.x, y = fat_[std::size_t(j)].lo.x;
+        return x != y ? x < y : i < j;
+    };
+    std::sort(found_.begin(), found_.end(), [&](const NewPair& x, const NewPair& y) {
+        const bool x_turned = left_of(x.b, x.a), y_turned = left_of(y.b, y.a);
+        const std::int32_t x_left = x_turned ? x.b : x.a, y_left = y_turned ? y.b : y.a;
+        if (x_left != y_left) return left_of(x_left, y_left);
+        return left_of(x_turned ? x.a : x.b, y_turned ? y.a : y.b);
+    });
     for (std::size_t k = 0; k < found_.size(); k++) {
         const NewPair& f = found_[k];
         if (k > 0 && found_[k - 1].a == f.a && found_[k - 1].b == f.b) continue;

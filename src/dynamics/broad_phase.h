@@ -8,8 +8,8 @@
 // to date when it is needed, and answers the space's queries too.
 // Bodies whose fat boxes met before have their pair already. Boxes are floats about an origin near the
 // bodies; far out they only grow coarser.
-// Determinism: pairs are made in the order of their bodies; threads share the slabs. What is done now and
-// then (choosing the origin, sorting the pairs) comes after so many new boxes, which snapshots count.
+// Determinism: pairs are made from left to right (lo.x of their boxes); threads share the slabs. What is done
+// now and then (choosing the origin, sorting the pairs) comes after so many new boxes, which snapshots count.
 // Tests: tests/dynamics/broad_phase_test.cpp
 #pragma once
 

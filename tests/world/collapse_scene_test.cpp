@@ -134,7 +134,7 @@ TEST(CollapseScene, TheBalconyFallsBeforeItsLastBlockIsMined) {
 
 TEST(CollapseScene, EachFloorBringsDownTheNext) {
     Play play("floors");
-    const std::size_t pillars = 4 * 32;
+    const std::size_t pillars = 4 * 42;
     play.act_to_the_end();
     EXPECT_GE(play.in_structures(), pillars / 2) << "what falls may knock one over";
     EXPECT_LE(play.in_structures(), pillars + 8) << "stumps of brackets";
