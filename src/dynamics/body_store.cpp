@@ -116,7 +116,8 @@ void BodyStore::refresh_mass(std::int32_t i) {
                  float(inertia.v[3]), float(inertia.v[4]), float(inertia.v[5])};
     const bool usable =
         c.mass > 0 && std::isfinite(c.mass) && std::isfinite(c.inertia.xx + c.inertia.yy + c.inertia.zz);
-    if (sums.mass != 0 && !usable) bad.set(i);  // beyond what a float holds, or negative
+    // Beyond what a float holds, or negative. What is fixed may: it was frozen for that, or never moves.
+    if (sums.mass != 0 && !usable && c.motion != MotionType::fixed) bad.set(i);
     h.dynamic = h.exists && c.motion == MotionType::dynamic && usable;
     h.inverse_mass = h.dynamic ? float(1 / sums.mass) : 0;
     c.root_moments = c.root_inverse = {};
