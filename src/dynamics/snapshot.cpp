@@ -199,7 +199,8 @@ void PairTable::write(ByteWriter& a, const BodyStore& bodies, std::uint32_t step
         if (pairs[i].dead) continue;
         a(waits[i].until);
         Pair p = pairs[i];
-        if (p.last_touch != step_number) p.first_contact = -1;  // of a step whose contacts are gone
+        // Of a step whose contacts are gone; 0: there are none, though a pair may say that it touched then.
+        if (step_number == 0 || p.last_touch != step_number) p.first_contact = -1;
         DVec3 origin, position;
         if (p.b == 0) {
             origin = bodies.cold[std::size_t(p.a)].world_origin;
