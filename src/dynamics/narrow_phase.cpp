@@ -406,6 +406,12 @@ void NarrowPhase::wait_until_moved(std::int32_t i) {
     w.until = bodies_->way[std::size_t(w.a)] + bodies_->way[std::size_t(w.b)];
 }
 
+/// From the centre of a body to where its anchors on the world are counted from, its axes.
+Vec3 NarrowPhase::to_world_origin(std::int32_t body) const {
+    const BodyHot& h = bodies_->hot[std::size_t(body)];
+    return mul_transposed(h.rotation, to_float(bodies_->cold[std::size_t(body)].world_origin - h.position));
+}
+
 /// Most pairs need no more than this: they are still apart, or hold on to their contacts.
 void NarrowPhase::look_at(Chunk& chunk, std::int32_t i) {
     Pair& pair = table_->pairs[std::size_t(i)];
@@ -472,10 +478,7 @@ void NarrowPhase::look_at(Chunk& chunk, std::int32_t i) {
     if (!pair.touching) return;
     chunk.active.push_back({i, pair.a, pair.b, pair.first});
     chunk.hits += travel > kHitSpeed * dt_;
-    const Vec3 now =
-        pair.b ? offset
-               : mul_transposed(a.rotation,
-                                to_float(bodies_->cold[std::size_t(pair.a)].world_origin - a.position));
+    const Vec3 now = pair.b ? offset : to_world_origin(pair.a);
     for (std::int32_t m = pair.first; m >= 0; m = table_->manifolds[std::size_t(m)].next)
         table_->manifolds[std::size_t(m)].offset = now;
 }
@@ -494,10 +497,7 @@ void NarrowPhase::collide_anew(Chunk& chunk, const Anew& p) {
     pair.turn = p.turn;
     pair.offset = p.offset;
     if (!pair.b) bodies_->cold[std::size_t(pair.a)].world_position = a.position;
-    const Vec3 now =
-        pair.b ? p.offset
-               : mul_transposed(a.rotation,
-                                to_float(bodies_->cold[std::size_t(pair.a)].world_origin - a.position));
+    const Vec3 now = pair.b ? p.offset : to_world_origin(pair.a);
     for (std::size_t m = first_found; m < chunk.manifolds.size(); m++) chunk.manifolds[m].offset = now;
     const bool in_place = !chunk.tangles && replace(chunk, pair, found);
     if (!in_place) chunk.found.push_back({p.pair, found});
@@ -516,13 +516,9 @@ int NarrowPhase::collide(Chunk& chunk, std::int32_t i, const Mat3& turn, Vec3 of
     int found = 0;
     if (pair.b == 0) {
         if (a.round)
-            realign_manifolds(
-                table_->manifolds, pair.first, pair.turn, turn,
-                mul_transposed(a.rotation,
-                               to_float(bodies_->cold[std::size_t(pair.a)].world_origin - a.position)));
+            realign_manifolds(table_->manifolds, pair.first, pair.turn, turn, to_world_origin(pair.a));
         nearest = collide_world(chunk, pair, ahead, margin, reach);
-        offset = mul_transposed(a.rotation,
-                                to_float(bodies_->cold[std::size_t(pair.a)].world_origin - a.position));
+        offset = to_world_origin(pair.a);
         found = build_manifolds(chunk, pair, turn, offset + a.com);
     } else if (a.round || b.round) {
         const Vec3 apart = offset + a.com - turn * b.com;

@@ -89,6 +89,7 @@ class NarrowPhase {
     void glance_at_all(JobSystem* jobs);
     void update_pairs(Chunk& chunk, std::size_t first, std::size_t last);
     void glance(std::size_t body);
+    Vec3 to_world_origin(std::int32_t body) const;
     void look_at(Chunk& chunk, std::int32_t pair);
     void collide_anew(Chunk& chunk);
     void collide_anew(Chunk& chunk, const Anew& p);

@@ -5,8 +5,8 @@
 // parts: in a heap of 2,000 pieces 3 % of all when it is halved, 7 % in four parts, 16 % in eight.
 // Contacts of a part make a node, and so do those between the two halves of 2, 4, 8 ... parts in a row. Nodes
 // are numbered in order: part 0, between 0 and 1, part 1, between 01 and 23, part 2 ...
-// Determinism: places and pairs in their order, never the number of threads. Tests:
-// tests/dynamics/threads_test.cpp
+// Determinism: places and pairs in their order, never the number of threads.
+// Tests: tests/dynamics/parts_test.cpp, threads_test.cpp
 #pragma once
 
 #include "dynamics/body_store.h"

@@ -1,5 +1,6 @@
 #include "world/structure_check.h"
 
+#include "dynamics/box_tree.h"
 #include "world/level_state.h"
 
 namespace talus {
@@ -75,43 +76,40 @@ struct Carrier {
     std::vector<Box> boxes;
 };
 
-/// Carriers in bins by x and z: under a large build that comes down lie thousands.
+/// Found by place: under a large build that comes down lie thousands.
 class Carriers {
  public:
     Carriers() = default;
-    Carriers(std::vector<Carrier> all, const DBox& around) : all_(std::move(all)), min_(around.min) {
-        while (edge_ < kMostBins && edge_ * edge_ < int(all_.size())) edge_++;
-        const DVec3 size = around.max - around.min;
-        per_metre_ = {edge_ / (size.x > 1 ? size.x : 1), 0, edge_ / (size.z > 1 ? size.z : 1)};
-        bins_.resize(std::size_t(edge_) * std::size_t(edge_));
-        for (std::int32_t i = 0; i < std::int32_t(all_.size()); i++) {
-            const DBox& b = all_[std::size_t(i)].bounds;
-            for (int z = bin(b.min.z, min_.z, per_metre_.z); z <= bin(b.max.z, min_.z, per_metre_.z); z++)
-                for (int x = bin(b.min.x, min_.x, per_metre_.x); x <= bin(b.max.x, min_.x, per_metre_.x); x++)
-                    bins_[std::size_t(x + z * edge_)].push_back(i);
-        }
+    Carriers(std::vector<Carrier> all, DVec3 origin) : all_(std::move(all)), origin_(origin) {
+        for (std::size_t i = 0; i < all_.size(); i++)
+            tree_.put(std::int32_t(i), about_origin(all_[i].bounds.min, all_[i].bounds.max));
     }
     /// Does f(carrier) hold for one whose bounds hold the point?
     template <class F>
     bool any_at(DVec3 p, F&& f) const {
-        if (all_.empty()) return false;
-        const int x = bin(p.x, min_.x, per_metre_.x), z = bin(p.z, min_.z, per_metre_.z);
-        for (const std::int32_t i : bins_[std::size_t(x + z * edge_)])
-            if (all_[std::size_t(i)].bounds.contains(p) && f(all_[std::size_t(i)])) return true;
-        return false;
+        bool found = false;
+        const Bounds point = about_origin(p, p);
+        tree_.each([&](const Bounds& box) { return !found && box.meets(point); },
+                   [&](std::int32_t i) {
+                       const Carrier& c = all_[std::size_t(i)];
+                       found = found || (c.bounds.contains(p) && f(c));
+                   });
+        return found;
     }
 
  private:
-    static constexpr int kMostBins = 64;  // along an edge
-    /// What is outside counts to the bins at the rim.
-    int bin(double at, double min, double per_metre) const {
-        const double k = (at - min) * per_metre;
-        return !(k > 0) ? 0 : k >= edge_ ? edge_ - 1 : int(k);
+    /// A little wider, for what floats round off.
+    Bounds about_origin(DVec3 min, DVec3 max) const {
+        Bounds box{to_float(min - origin_), to_float(max - origin_)};
+        for (int k = 0; k < 3; k++) {
+            box.lo[k] -= 1e-3f + 2.4e-7f * std::fabs(box.lo[k]);
+            box.hi[k] += 1e-3f + 2.4e-7f * std::fabs(box.hi[k]);
+        }
+        return box;
     }
     std::vector<Carrier> all_;
-    DVec3 min_, per_metre_;
-    int edge_ = 1;
-    std::vector<std::vector<std::int32_t>> bins_;  // numbers of carriers
+    DVec3 origin_;
+    BoxTree tree_;
 };
 
 /// What a build stands on, besides itself.
@@ -169,7 +167,7 @@ Carriers carriers_in(LevelState& level, DBox bounds, const Group& self) {
                 if (b.collides) c.boxes.push_back(b.box);
         out.push_back(std::move(c));
     }
-    return {std::move(out), bounds};
+    return {std::move(out), bounds.min};
 }
 
 void start_check(LevelState& level, Build& build, const Underground& underground) {
